@@ -1,0 +1,1 @@
+"""Accelerators reached by bring-your-own-codegen."""

@@ -1,0 +1,90 @@
+"""The one door to MLIR's Python bindings (upstream 22.1): contexts, parsing, printing, passes, transform scripts.
+
+The bindings carry no types; everything that leaves this file is typed here as `Any` or as plain Python data.
+"""
+
+import io
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import mlir.ir as ir  # pyright: ignore[reportMissingImports]
+from mlir.dialects.transform import interpreter  # pyright: ignore[reportMissingImports]
+from mlir.passmanager import PassManager  # pyright: ignore[reportMissingImports]
+
+from workbench.core.errors import CompileError
+
+Module = Any
+"""`mlir.ir.Module`."""
+Operation = Any
+"""`mlir.ir.Operation` or an OpView."""
+
+
+def parse(text: str, near: Module | None = None) -> Module:
+    """Parse a module, in the context of `near` or in a fresh one (every upstream dialect, one thread).
+
+    Raises CompileError with MLIR's own first line.
+    """
+    context = near.operation.context if near is not None else ir.Context()
+    context.enable_multithreading(False)
+    try:
+        return ir.Module.parse(text, context=context)
+    except ir.MLIRError as error:
+        raise CompileError(f"the IR does not parse: {first_line(error)}") from None
+
+
+def clone(module: Module) -> Module:
+    """An independent copy of a module, in its context."""
+    return module.operation.clone()
+
+
+@contextmanager
+def inside(module: Module) -> Iterator[None]:
+    """Make the module's context current, with an unknown default location."""
+    with module.operation.context, ir.Location.unknown():
+        yield
+
+
+def text_of(module: Module, located: bool = False) -> str:
+    """Assembly of a module; with `located`, with its source locations as aliases."""
+    return module.operation.get_asm(enable_debug_info=located)
+
+
+def fingerprint(module: Module) -> bytes:
+    """Bytes that are equal when the module is unchanged. Cheaper than text, and aware of every attribute."""
+    buffer = io.BytesIO()
+    module.operation.write_bytecode(buffer)
+    return buffer.getvalue()
+
+
+def run_pipeline(module: Module, pipeline: str) -> None:
+    """Run a textual pass pipeline; raises CompileError with the failed operation and its location."""
+    try:
+        PassManager.parse(pipeline, context=module.operation.context).run(module.operation)
+    except (ir.MLIRError, ValueError) as error:
+        raise CompileError(f"{pipeline}: {first_line(error)}") from None
+
+
+def run_transform(module: Module, script: str) -> None:
+    """Apply a transform-dialect script (a module with `@__transform_main`); raises CompileError."""
+    schedule = parse(script, near=module)
+    try:
+        interpreter.apply_named_sequence(module.operation, schedule.body.operations[0].operation, schedule.operation)
+    except (ir.MLIRError, ValueError) as error:
+        raise CompileError(f"transform: {first_line(error)}") from None
+
+
+def first_line(error: Exception) -> str:
+    """The line of an MLIR diagnostic that says what is wrong, with the place it names."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    wanted = [line for line in lines if "error:" in line] or [line for line in lines if line != "Failure while executing pass pipeline:"]
+    return (wanted or ["unknown MLIR error"])[0].removeprefix("error:").strip()[:600]
+
+
+def walk(root: Operation, visit: Callable[[Operation], None]) -> None:
+    """Call `visit` on every operation below `root`, innermost first. `visit` may erase the operation it is given."""
+    for region in root.operation.regions:
+        for block in region.blocks:
+            for op in list(block.operations):
+                walk(op, visit)
+                visit(op)

@@ -1,0 +1,1 @@
+"""The model zoo: one ModelSpec a file, listed in `workbench.catalog.MODELS`."""

@@ -1,0 +1,1 @@
+"""Importers: torch.export programs and ONNX models to linalg on tensors."""

@@ -1,0 +1,106 @@
+"""Runs MLIR passes one by one so that each can be seen, timed and repeated."""
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from dialects.bindings import Module, fingerprint, run_pipeline, run_transform, text_of
+from workbench.core.errors import CompileError
+from workbench.core.observe import Observers, PassRecord
+
+
+def split_pipeline(pipeline: str) -> list[tuple[tuple[str, ...], str]]:
+    """The passes of "a,func.func(b,c{x=1})" with the operations they are nested in.
+
+    >>> split_pipeline("cse,func.func(affine-scalrep,foo{a=1,2})")
+    [((), 'cse'), (('func.func',), 'affine-scalrep'), (('func.func',), 'foo{a=1,2}')]
+    """
+    return list(_split(pipeline, ()))
+
+
+def _split(pipeline: str, anchors: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
+    for item in _top_level(pipeline):
+        head, bracket, rest = item.partition("(")
+        if bracket and "{" not in head:
+            yield from _split(rest.removesuffix(")"), (*anchors, head.strip()))
+        else:
+            yield anchors, item
+
+
+def _top_level(text: str) -> Iterator[str]:
+    depth, start = 0, 0
+    for i, c in enumerate(text):
+        depth += (c in "({") - (c in ")}")
+        if c == "," and depth == 0:
+            yield text[start:i].strip()
+            start = i + 1
+    if text[start:].strip():
+        yield text[start:].strip()
+
+
+def pass_name(spec: str) -> str:
+    """`canonicalize` of "canonicalize{max-iterations=3}"."""
+    return spec.partition("{")[0].strip()
+
+
+class PassRunner:
+    """Changes one module in place, step by step, telling the observers of each step.
+
+    With `capture` off the steps of one `run` call go to the pass manager as a whole and are not recorded: the baseline
+    for what recording costs.
+    """
+
+    def __init__(self, module: Module, observers: Observers, capture: bool = True) -> None:
+        self.module = module
+        self._observers = observers
+        self._capture = capture
+        self._print = fingerprint(module) if capture else b""
+        if capture:
+            observers.enter_module(self._text)
+
+    def run(self, pipeline: str) -> None:
+        """Run a textual pipeline anchored on builtin.module; raises CompileError naming the pass."""
+        if not self._capture:
+            run_pipeline(self.module, f"builtin.module({pipeline})")
+            return
+        for anchors, spec in split_pipeline(pipeline):
+            text = spec
+            for anchor in reversed(anchors):
+                text = f"{anchor}({text})"
+            full = f"builtin.module({text})"
+            self._step(pass_name(spec), full, lambda full=full: run_pipeline(self.module, full))
+
+    def rewrite(self, name: str, change: Callable[[Module], None]) -> None:
+        """Apply a rewrite written in Python, recorded as a pass without a public pipeline."""
+        if self._capture:
+            self._step(name, "", lambda: change(self.module))
+        else:
+            change(self.module)
+
+    def transform(self, name: str, script: str) -> None:
+        """Apply a transform-dialect script, recorded as a pass."""
+        if self._capture:
+            self._step(name, "", lambda: run_transform(self.module, script), {"script": script})
+        else:
+            run_transform(self.module, script)
+
+    def _step(
+        self, name: str, pipeline: str, change: Callable[[], None], options: dict[str, Any] | None = None
+    ) -> None:
+        self._observers.before_pass(name, pipeline)
+        started = time.perf_counter()
+        try:
+            change()
+        except CompileError as error:
+            seconds = time.perf_counter() - started
+            self._observers.after_pass(
+                PassRecord(name, pipeline, True, seconds, self._text, str(error), options or {})
+            )
+            raise CompileError(f"pass '{name}': {error}") from None
+        seconds = time.perf_counter() - started
+        now = fingerprint(self.module)
+        changed, self._print = now != self._print, now
+        self._observers.after_pass(PassRecord(name, pipeline, changed, seconds, self._text, options=options or {}))
+
+    def _text(self) -> str:
+        return text_of(self.module)

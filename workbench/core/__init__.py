@@ -1,0 +1,1 @@
+"""Abstractions shared by every route. Nothing here imports a compiler or torch."""

@@ -1,0 +1,55 @@
+"""Errors a user can meet. Each is one line that names the thing and the remedy, and carries its exit code."""
+
+from enum import IntEnum
+from typing import ClassVar
+
+
+class ExitCode(IntEnum):
+    """Exit codes of every command."""
+
+    DONE = 0
+    COMPILE_FAILED = 1
+    USAGE = 2
+    TOOL_MISSING = 3
+    NUMBERS_DIFFER = 4
+    INTERRUPTED = 130
+
+
+class WorkbenchError(Exception):
+    """Base of every expected failure. `str(error)` is the one line shown to the user."""
+
+    exit_code: ClassVar[ExitCode] = ExitCode.COMPILE_FAILED
+
+    def __init__(self, message: str) -> None:
+        super().__init__(" ".join(message.split()))
+
+
+class CompileError(WorkbenchError):
+    """A stage could not lower the model: an operation it has no lowering for, a pass that failed, a crash."""
+
+
+class UsageError(WorkbenchError):
+    """The request itself is wrong: an unknown name, a missing size, a damaged file, a wrong shape."""
+
+    exit_code = ExitCode.USAGE
+
+
+class ToolMissing(WorkbenchError):
+    """A program or package that a stage needs is not on this machine."""
+
+    exit_code = ExitCode.TOOL_MISSING
+
+
+class NumbersDiffer(WorkbenchError):
+    """A form was executed and its result is not the reference's."""
+
+    exit_code = ExitCode.NUMBERS_DIFFER
+
+
+class Skip(Exception):  # noqa: N818  (control flow, not a failure)
+    """Raised by a stage that does not apply here; the trace records `skipped, because <reason>`."""
+
+
+BY_NAME: dict[str, type[WorkbenchError]] = {
+    cls.__name__: cls for cls in (CompileError, UsageError, ToolMissing, NumbersDiffer)
+}

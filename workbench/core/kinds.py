@@ -1,0 +1,43 @@
+"""The levels of IR a model passes through."""
+
+from enum import StrEnum
+
+
+class IRKind(StrEnum):
+    """One level of IR. The value is the level's name in traces and on the command line."""
+
+    ONNX = "onnx"
+    FX = "fx"
+    TORCH = "torch"
+    LINALG = "linalg"
+    BUFFERS = "buffers"
+    LOOPS = "loops"
+    LLVM = "llvm"
+    LLVM_IR = "llvm-ir"
+    ASM = "asm"
+    GPU = "gpu"
+    NVVM = "nvvm"
+    PTX = "ptx"
+    SASS = "sass"
+    PLAN = "launch-plan"
+
+    @property
+    def extension(self) -> str:
+        """File name extension of a stage of this kind, without the dot."""
+        return _EXTENSION.get(self, "mlir")
+
+    @property
+    def is_mlir(self) -> bool:
+        """Whether the text is MLIR assembly."""
+        return self.extension == "mlir"
+
+
+_EXTENSION = {
+    IRKind.ONNX: "onnx.txt",
+    IRKind.FX: "py.txt",
+    IRKind.LLVM_IR: "ll",
+    IRKind.ASM: "s",
+    IRKind.PTX: "ptx",
+    IRKind.SASS: "sass",
+    IRKind.PLAN: "json",
+}

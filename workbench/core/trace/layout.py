@@ -1,0 +1,112 @@
+"""Where things lie in a trace, and how blobs and constants are shared."""
+
+import contextlib
+import gzip
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+FORMAT = "workbench-trace"
+VERSION = "1.0"
+"""Major.minor. Readers accept any minor of their major and ignore fields they do not know."""
+
+MANIFEST = "manifest.json"
+EVENTS = "events.ndjson"
+_SHARED_CONSTANTS = ".consts"
+
+
+def write_atomic(path: Path, data: bytes) -> None:
+    """Write `data` so that a reader sees the old file or the new one, never half of it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fd, tmp = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(fd, "wb") as f:
+            f.write(data)
+        os.chmod(tmp, 0o644)
+        os.replace(tmp, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(tmp)
+        raise
+
+
+def write_json(path: Path, data: Any) -> None:
+    """Write JSON atomically, indented, keys in the given order."""
+    write_atomic(path, (json.dumps(data, indent=1, ensure_ascii=False) + "\n").encode())
+
+
+def blob_path(root: Path, digest: str) -> Path:
+    """Path of the blob whose uncompressed content has this SHA-256."""
+    return root / "blobs" / "sha256" / digest[:2] / f"{digest}.gz"
+
+
+def put_blob(root: Path, text: str) -> str:
+    """Store text once, gzip-compressed, under the SHA-256 of its UTF-8 bytes; returns that digest."""
+    data = text.encode()
+    digest = hashlib.sha256(data).hexdigest()
+    path = blob_path(root, digest)
+    if not path.exists():
+        write_atomic(path, gzip.compress(data, compresslevel=2, mtime=0))
+    return digest
+
+
+def get_blob(root: Path, digest: str) -> str:
+    """Text stored under `digest`. Raises FileNotFoundError, OSError or UnicodeDecodeError when missing or damaged."""
+    return gzip.decompress(blob_path(root, digest).read_bytes()).decode()
+
+
+def put_constant(store: Path, array: "np.ndarray[Any, Any]") -> str:
+    """Store a weight as `<store>/<sha256>.npy` and return the digest (over dtype, shape and bytes).
+
+    Runs under one root share the bytes: the file is a hard link into `<root>/.consts` where the file system allows.
+    dtypes numpy cannot name (bfloat16, float8) are stored as the unsigned integer of their width.
+    """
+    array = np.ascontiguousarray(array)
+    if array.dtype.kind == "V" or array.dtype.name.startswith(("bfloat", "float8")):
+        array = array.view(f"u{array.dtype.itemsize}")
+    header = f"{array.dtype.str}{array.shape}".encode()
+    digest = hashlib.sha256(header + array.tobytes()).hexdigest()
+    path = store / f"{digest}.npy"
+    if path.exists():
+        return digest
+    store.mkdir(parents=True, exist_ok=True)
+    shared = store.parent.parent / _SHARED_CONSTANTS / path.name
+    if not shared.exists():
+        shared.parent.mkdir(exist_ok=True)
+        fd, tmp = tempfile.mkstemp(dir=shared.parent, prefix=".tmp.")
+        try:
+            with os.fdopen(fd, "wb") as f:
+                np.save(f, array, allow_pickle=False)
+            os.chmod(tmp, 0o644)
+            os.replace(tmp, shared)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(tmp)
+            raise
+    try:
+        os.link(shared, path)
+    except OSError:
+        shutil.copyfile(shared, path)
+    return digest
+
+
+def get_constant(store: Path, digest: str, dtype: str) -> "np.ndarray[Any, Any]":
+    """Read a weight back. `dtype` is the tensor's own ("bfloat16" is returned as ml_dtypes.bfloat16)."""
+    array = np.load(store / f"{digest}.npy", allow_pickle=False, mmap_mode="r")
+    return np.asarray(array if array.dtype.name == dtype else array.view(numpy_dtype(dtype)))
+
+
+def numpy_dtype(name: str) -> "np.dtype[Any]":
+    """numpy dtype of a tensor dtype name, with ml_dtypes for those numpy lacks."""
+    try:
+        return np.dtype(name)
+    except TypeError:
+        import ml_dtypes
+
+        return np.dtype(getattr(ml_dtypes, name))
