@@ -6,10 +6,12 @@ from enum import StrEnum
 class IRKind(StrEnum):
     """One level of IR. The value is the level's name in traces and on the command line."""
 
+    SOURCE = "source"
     ONNX = "onnx"
     FX = "fx"
     TORCH = "torch"
     LINALG = "linalg"
+    TILED = "tiled"
     BUFFERS = "buffers"
     LOOPS = "loops"
     LLVM = "llvm"
@@ -33,6 +35,7 @@ class IRKind(StrEnum):
 
 
 _EXTENSION = {
+    IRKind.SOURCE: "json",
     IRKind.ONNX: "onnx.txt",
     IRKind.FX: "py.txt",
     IRKind.LLVM_IR: "ll",

@@ -19,17 +19,27 @@ from workbench.core.target import Target
 class Context:
     """What a stage may use besides its input.
 
-    `store` is the trace's folder of constants (`consts/`), `scratch` a folder for temporary files that is removed
-    afterwards, `latest` the most recent artefact of each kind.
+    `root` is the trace's folder, `scratch` a folder for temporary files that is removed afterwards, `latest` the most
+    recent artefact of each kind.
     """
 
     target: Target
-    store: Path
+    root: Path
     scratch: Path
     observers: Observers = field(default_factory=Observers)
     latest: dict[IRKind, Artefact] = field(default_factory=dict[IRKind, Artefact])
     capture: bool = True
     """Whether passes are recorded one by one with their text; off only to measure what recording costs."""
+
+    @property
+    def store(self) -> Path:
+        """Where weights go: `consts/<sha256>.npy`."""
+        return self.root / "consts"
+
+    @property
+    def numerics(self) -> Path:
+        """Where inputs.npz, reference.npz, results and verdicts go."""
+        return self.root / "numerics"
 
     def observe(self, observer: Observer) -> None:
         """Add an observer."""
