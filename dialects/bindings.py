@@ -1,23 +1,29 @@
 """The one door to MLIR's Python bindings (upstream 22.1): contexts, parsing, printing, passes, transform scripts.
 
-The bindings carry no types; everything that leaves this file is typed here as `Any` or as plain Python data.
+Importing this module loads nothing; the first call does, or raises ToolMissing. The bindings carry no types, so what
+comes out is `Any` or plain Python data.
 """
 
+import importlib
 import io
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import mlir.ir as ir  # pyright: ignore[reportMissingImports]
-from mlir.dialects.transform import interpreter  # pyright: ignore[reportMissingImports]
-from mlir.passmanager import PassManager  # pyright: ignore[reportMissingImports]
-
-from workbench.core.errors import CompileError
+from workbench.core.errors import CompileError, ToolMissing
 
 Module = Any
-"""`mlir.ir.Module`."""
+"""`mlir.ir.Module`, or the `builtin.module` operation of a copy: both have `.operation` and `.body`."""
 Operation = Any
 """`mlir.ir.Operation` or an OpView."""
+
+
+def load(module: str) -> Any:
+    """Import `mlir.<module>`; raises ToolMissing with the line that installs it."""
+    try:
+        return importlib.import_module(f"mlir.{module}")
+    except ImportError as error:
+        raise ToolMissing(f"the MLIR bindings do not load ({error}); run: pip install 'workbench[mlir]'") from None
 
 
 def parse(text: str, near: Module | None = None) -> Module:
@@ -25,6 +31,7 @@ def parse(text: str, near: Module | None = None) -> Module:
 
     Raises CompileError with MLIR's own first line.
     """
+    ir = load("ir")
     context = near.operation.context if near is not None else ir.Context()
     context.enable_multithreading(False)
     try:
@@ -41,7 +48,7 @@ def clone(module: Module) -> Module:
 @contextmanager
 def inside(module: Module) -> Iterator[None]:
     """Make the module's context current, with an unknown default location."""
-    with module.operation.context, ir.Location.unknown():
+    with module.operation.context, load("ir").Location.unknown():
         yield
 
 
@@ -59,14 +66,17 @@ def fingerprint(module: Module) -> bytes:
 
 def run_pipeline(module: Module, pipeline: str) -> None:
     """Run a textual pass pipeline; raises CompileError with the failed operation and its location."""
+    ir = load("ir")
     try:
-        PassManager.parse(pipeline, context=module.operation.context).run(module.operation)
+        load("passmanager").PassManager.parse(pipeline, context=module.operation.context).run(module.operation)
     except (ir.MLIRError, ValueError) as error:
         raise CompileError(f"{pipeline}: {first_line(error)}") from None
 
 
 def run_transform(module: Module, script: str) -> None:
     """Apply a transform-dialect script (a module with `@__transform_main`); raises CompileError."""
+    ir = load("ir")
+    interpreter = load("dialects.transform.interpreter")
     schedule = parse(script, near=module)
     try:
         interpreter.apply_named_sequence(module.operation, schedule.body.operations[0].operation, schedule.operation)
@@ -77,7 +87,8 @@ def run_transform(module: Module, script: str) -> None:
 def first_line(error: Exception) -> str:
     """The line of an MLIR diagnostic that says what is wrong, with the place it names."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    wanted = [line for line in lines if "error:" in line] or [line for line in lines if line != "Failure while executing pass pipeline:"]
+    lines = [line for line in lines if not line.startswith("Failure while executing pass pipeline")]
+    wanted = [line for line in lines if "error:" in line] or lines
     return (wanted or ["unknown MLIR error"])[0].removeprefix("error:").strip()[:600]
 
 
