@@ -6,16 +6,28 @@ comes out is `Any` or plain Python data.
 
 import importlib
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any
 
+from dialects.protocol import Module, Operation, first_line, walk
 from workbench.core.errors import CompileError, ToolMissing
 
-Module = Any
-"""`mlir.ir.Module`, or the `builtin.module` operation of a copy: both have `.operation` and `.body`."""
-Operation = Any
-"""`mlir.ir.Operation` or an OpView."""
+__all__ = [
+    "Module",
+    "Operation",
+    "clone",
+    "fingerprint",
+    "first_line",
+    "inside",
+    "load",
+    "parse",
+    "public_functions",
+    "run_pipeline",
+    "run_transform",
+    "text_of",
+    "walk",
+]
 
 
 def load(module: str) -> Any:
@@ -46,7 +58,7 @@ def clone(module: Module) -> Module:
 
 
 @contextmanager
-def inside(module: Module) -> Iterator[None]:
+def inside(module: Module) -> Generator[None]:
     """Make the module's context current, with an unknown default location."""
     with module.operation.context, load("ir").Location.unknown():
         yield
@@ -84,18 +96,10 @@ def run_transform(module: Module, script: str) -> None:
         raise CompileError(f"transform: {first_line(error)}") from None
 
 
-def first_line(error: Exception) -> str:
-    """The line of an MLIR diagnostic that says what is wrong, with the place it names."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    lines = [line for line in lines if not line.startswith("Failure while executing pass pipeline")]
-    wanted = [line for line in lines if "error:" in line] or lines
-    return (wanted or ["unknown MLIR error"])[0].removeprefix("error:").strip()[:600]
-
-
-def walk(root: Operation, visit: Callable[[Operation], None]) -> None:
-    """Call `visit` on every operation below `root`, innermost first. `visit` may erase the operation it is given."""
-    for region in root.operation.regions:
-        for block in region.blocks:
-            for op in list(block.operations):
-                walk(op, visit)
-                visit(op)
+def public_functions(module: Module) -> list[Operation]:
+    """The functions with a body that can be called from outside the module."""
+    return [
+        op
+        for op in module.body.operations
+        if op.operation.name == "func.func" and op.regions[0].blocks and "sym_visibility" not in op.attributes
+    ]

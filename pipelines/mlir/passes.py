@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from dialects.bindings import Module, fingerprint, run_pipeline, run_transform, text_of
+from dialects.protocol import Bindings, Module
 from workbench.core.errors import CompileError
 from workbench.core.observe import Observers, PassRecord
 
@@ -47,28 +47,39 @@ class PassRunner:
     """Changes one module in place, step by step, telling the observers of each step.
 
     With `capture` off the steps of one `run` call go to the pass manager as a whole and are not recorded: the baseline
-    for what recording costs.
+    for what recording costs. `repeatable` says that a public tool can repeat a pass on the recorded text; where it
+    cannot (elided constants, passes that only a Python package has) the pipeline is kept as an option of the record.
     """
 
-    def __init__(self, module: Module, observers: Observers, capture: bool = True) -> None:
+    def __init__(
+        self, bindings: Bindings, module: Module, observers: Observers, capture: bool = True, repeatable: bool = True
+    ) -> None:
         self.module = module
+        self._mlir = bindings
         self._observers = observers
         self._capture = capture
-        self._print = fingerprint(module) if capture else b""
+        self._repeatable = repeatable
+        self._print = bindings.fingerprint(module) if capture else b""
         if capture:
             observers.enter_module(self._text)
 
     def run(self, pipeline: str) -> None:
         """Run a textual pipeline anchored on builtin.module; raises CompileError naming the pass."""
         if not self._capture:
-            run_pipeline(self.module, f"builtin.module({pipeline})")
+            self._mlir.run_pipeline(self.module, f"builtin.module({pipeline})")
             return
         for anchors, spec in split_pipeline(pipeline):
             text = spec
             for anchor in reversed(anchors):
                 text = f"{anchor}({text})"
             full = f"builtin.module({text})"
-            self._step(pass_name(spec), full, lambda full=full: run_pipeline(self.module, full))
+            options = {} if self._repeatable else {"pipeline": full}
+            self._step(
+                pass_name(spec),
+                full if self._repeatable else "",
+                lambda full=full: self._mlir.run_pipeline(self.module, full),
+                options,
+            )
 
     def rewrite(self, name: str, change: Callable[[Module], None]) -> None:
         """Apply a rewrite written in Python, recorded as a pass without a public pipeline."""
@@ -80,9 +91,9 @@ class PassRunner:
     def transform(self, name: str, script: str) -> None:
         """Apply a transform-dialect script, recorded as a pass."""
         if self._capture:
-            self._step(name, "", lambda: run_transform(self.module, script), {"script": script})
+            self._step(name, "", lambda: self._mlir.run_transform(self.module, script), {"script": script})
         else:
-            run_transform(self.module, script)
+            self._mlir.run_transform(self.module, script)
 
     def _step(
         self, name: str, pipeline: str, change: Callable[[], None], options: dict[str, Any] | None = None
@@ -93,14 +104,12 @@ class PassRunner:
             change()
         except CompileError as error:
             seconds = time.perf_counter() - started
-            self._observers.after_pass(
-                PassRecord(name, pipeline, True, seconds, self._text, str(error), options or {})
-            )
+            self._observers.after_pass(PassRecord(name, pipeline, True, seconds, self._text, str(error), options or {}))
             raise CompileError(f"pass '{name}': {error}") from None
         seconds = time.perf_counter() - started
-        now = fingerprint(self.module)
+        now = self._mlir.fingerprint(self.module)
         changed, self._print = now != self._print, now
         self._observers.after_pass(PassRecord(name, pipeline, changed, seconds, self._text, options=options or {}))
 
     def _text(self) -> str:
-        return text_of(self.module)
+        return self._mlir.text_of(self.module)

@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 
+from dialects import bindings
 from dialects.bindings import Module, clone, inside, parse, text_of
 from pipelines.mlir.passes import PassRunner
 from workbench.core.artefact import Artefact
@@ -25,5 +26,5 @@ class MlirStage(Stage):
     def apply(self, ctx: Context, ir: Artefact) -> Artefact:
         module = open_module(ir)
         with inside(module):
-            self.lower(ctx, PassRunner(module, ctx.observers, ctx.capture), ir)
+            self.lower(ctx, PassRunner(bindings, module, ctx.observers, ctx.capture), ir)
             return ir.derive(self.produces, text_of(module), handle=module, located=text_of(module, located=True))
