@@ -6,6 +6,7 @@ MODELS = Registry(
     "model",
     [
         ("resnet18", "models.resnet18:SPEC"),
+        ("mlp", "models.mlp:SPEC"),
     ],
 )
 """name -> `models.spec.ModelSpec`"""

@@ -1,0 +1,91 @@
+"""Inputs: converting them between numpy and torch, drawing them from a seed, reading and checking those of a user."""
+
+import zipfile
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from workbench.core.errors import UsageError
+from workbench.core.source import Arrays
+from workbench.core.tensors import TensorSpec
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+Array = np.ndarray[Any, Any]
+
+
+def numpy_dtype(name: str) -> np.dtype[Any]:
+    """The dtype of a TensorSpec; names that numpy lacks (bfloat16, float8_...) come from ml_dtypes."""
+    try:
+        return np.dtype(name)
+    except TypeError:
+        import ml_dtypes
+
+        return np.dtype(getattr(ml_dtypes, name))
+
+
+def draw(spec: TensorSpec, seed: int, high: int = 2) -> Array:
+    """A fixed input: normal floats, coin-toss booleans, integers in [0, high).
+
+    Two inputs of one model differ although they share the seed, because the name is mixed in.
+    """
+    rng = np.random.default_rng([seed, *spec.name.encode()])
+    dtype = numpy_dtype(spec.dtype)
+    if dtype == np.bool_:
+        return np.asarray(rng.integers(0, 2, spec.shape), dtype)
+    if np.issubdtype(dtype, np.integer):
+        return np.asarray(rng.integers(0, high, spec.shape), dtype)
+    return np.asarray(rng.standard_normal(spec.shape), dtype)
+
+
+def read_npz(path: str) -> Arrays:
+    """The arrays of an .npz file. Raises UsageError naming the file; pickled objects are refused."""
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            if isinstance(archive, np.ndarray):
+                raise UsageError(f"{path} holds one unnamed array; save the inputs by name with numpy.savez")
+            return {name: archive[name] for name in archive.files}
+    except FileNotFoundError:
+        raise UsageError(f"inputs {path}: no such file") from None
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+        raise UsageError(f"inputs {path} cannot be read as .npz: {error}") from error
+
+
+def check_inputs(path: str, given: Mapping[str, Array], wanted: Sequence[TensorSpec]) -> Arrays:
+    """`given` in the order of `wanted`; raises UsageError on a missing, unknown, mistyped or mis-shaped array."""
+    names = [spec.name for spec in wanted]
+    if unknown := [name for name in given if name not in names]:
+        raise UsageError(f"inputs {path}: '{unknown[0]}' is no input of the model, which takes: {', '.join(names)}")
+    for spec in wanted:
+        if spec.name not in given:
+            raise UsageError(f"inputs {path}: input '{spec.name}' is missing; it has: {', '.join(given) or 'nothing'}")
+        array = given[spec.name]
+        if array.dtype.name != spec.dtype:
+            raise UsageError(f"inputs {path}: '{spec.name}' is {array.dtype.name}, the model takes {spec.dtype}")
+        if array.shape != spec.shape:
+            raise UsageError(
+                f"inputs {path}: '{spec.name}' has shape {list(array.shape)}, the model takes {list(spec.shape)}"
+            )
+    return {name: given[name] for name in names}
+
+
+def to_numpy(tensor: "Tensor") -> Array:
+    """A copy of a tensor's values; bfloat16 becomes the dtype of that name of ml_dtypes."""
+    import torch
+
+    tensor = tensor.detach().cpu()
+    if tensor.dtype == torch.bfloat16:
+        return tensor.contiguous().view(torch.uint16).numpy().view(numpy_dtype("bfloat16")).copy()
+    return tensor.numpy().copy()
+
+
+def to_torch(array: Array) -> "Tensor":
+    """A tensor with a copy of the array's values, contiguous."""
+    import torch
+
+    array = np.array(array, order="C")
+    if array.dtype.name == "bfloat16":
+        return torch.from_numpy(array.view(np.uint16)).view(torch.bfloat16)
+    return torch.from_numpy(array)
