@@ -14,7 +14,7 @@ _SASS_OP = re.compile(r"^\s+/\*[0-9a-f]{4,}\*/\s+(?:@!?\w+\s+)?([A-Z][A-Z0-9_]*)
 
 def count_ops(text: str, kind: IRKind = IRKind.LINALG) -> dict[str, int]:
     """Operations (or instructions) in `text` by name, most frequent first."""
-    if kind in (IRKind.PLAN, IRKind.FX, IRKind.ONNX, IRKind.SOURCE):
+    if kind in (IRKind.PLAN, IRKind.FX, IRKind.ONNX, IRKind.SOURCE, IRKind.RESULT):
         return {}
     pattern = {IRKind.LLVM_IR: _LLVM_OP, IRKind.ASM: _ASM_OP, IRKind.PTX: _PTX_OP, IRKind.SASS: _SASS_OP}.get(
         kind, _MLIR_OP

@@ -1,6 +1,7 @@
 """Errors a user can meet. Each is one line that names the thing and the remedy, and carries its exit code."""
 
 from enum import IntEnum
+from pathlib import Path
 from typing import ClassVar
 
 
@@ -19,6 +20,9 @@ class WorkbenchError(Exception):
     """Base of every expected failure. `str(error)` is the one line shown to the user."""
 
     exit_code: ClassVar[ExitCode] = ExitCode.COMPILE_FAILED
+
+    trace: Path | None = None
+    """Folder of the (partial) trace of the run that failed."""
 
     def __init__(self, message: str) -> None:
         super().__init__(" ".join(message.split()))

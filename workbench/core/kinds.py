@@ -22,6 +22,7 @@ class IRKind(StrEnum):
     PTX = "ptx"
     SASS = "sass"
     PLAN = "launch-plan"
+    RESULT = "result"
 
     @property
     def extension(self) -> str:
@@ -43,4 +44,5 @@ _EXTENSION = {
     IRKind.PTX: "ptx",
     IRKind.SASS: "sass",
     IRKind.PLAN: "json",
+    IRKind.RESULT: "txt",
 }

@@ -1,6 +1,11 @@
 """What code is made for: a host CPU, and optionally a CUDA chip."""
 
+import re
 from dataclasses import dataclass
+
+from workbench.core.errors import UsageError
+
+DEFAULT_CHIP = "sm_90a"
 
 
 @dataclass(frozen=True)
@@ -12,6 +17,22 @@ class Target:
     """
 
     cpu: str = "native"
-    chip: str = "sm_90a"
+    chip: str = DEFAULT_CHIP
     require_cuda: bool = False
     threads: int = 1
+
+
+def parse_target(text: str, threads: int = 1) -> Target:
+    """Read `--target`: "" (host, and the default chip when its tools are there), "cpu", "cpu:NAME", "cuda[:CHIP]"."""
+    kind, _, name = text.partition(":")
+    if not re.fullmatch(r"[\w.+-]*", name):
+        raise UsageError(f"no target '{text}'; examples: cpu, cpu:znver4, cuda:sm_90a")
+    match kind:
+        case "":
+            return Target(threads=threads)
+        case "cpu":
+            return Target(name or "native", "", threads=threads)
+        case "cuda":
+            return Target("native", name or DEFAULT_CHIP, require_cuda=True, threads=threads)
+        case _:
+            raise UsageError(f"no target '{text}'; examples: cpu, cpu:znver4, cuda:sm_90a")

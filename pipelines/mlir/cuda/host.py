@@ -2,12 +2,14 @@
 
 from typing import Any
 
-from mlir.dialects import linalg, memref  # pyright: ignore[reportMissingImports]
-
-from dialects.bindings import Module, Operation, ir
+from dialects.bindings import Module, Operation, load
 from pipelines.mlir.cuda import naming
 from pipelines.mlir.cuda.kernel import Grid, launch
 from workbench.core.errors import CompileError
+
+ir = load("ir")
+linalg = load("dialects.linalg")
+memref = load("dialects.memref")
 
 VIEWS = frozenset(
     f"memref.{name}" for name in ("cast", "collapse_shape", "expand_shape", "reinterpret_cast", "subview", "view")

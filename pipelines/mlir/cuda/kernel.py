@@ -6,11 +6,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from mlir.dialects import affine, arith, gpu, memref, scf  # pyright: ignore[reportMissingImports]
-
-from dialects.bindings import Operation, ir
+from dialects.bindings import Operation, load
 from pipelines.mlir.cuda.schedule import WARP, Schedule
 from pipelines.mlir.cuda.structured import ASSOCIATIVE, Structured
+
+ir = load("ir")
+affine = load("dialects.affine")
+arith = load("dialects.arith")
+gpu = load("dialects.gpu")
+memref = load("dialects.memref")
+scf = load("dialects.scf")
 
 MODULE = "kernels"
 
@@ -40,9 +45,9 @@ def launch(before: Operation, grid: Grid, name: str) -> Iterator[Any]:
         body = op.regions[0].blocks[0]
         with ir.InsertionPoint(body):
             block_id, thread_id = body.arguments[0], body.arguments[3]
-            number = arith.AddIOp(arith.MulIOp(block_id, const(grid.block)), thread_id).result
+            number = arith.addi(arith.muli(block_id, const(grid.block)), thread_id)
             if grid.threads % grid.block:
-                inside = arith.CmpIOp(arith.CmpIPredicate.ult, number, const(grid.threads)).result
+                inside = arith.cmpi(arith.CmpIPredicate.ult, number, const(grid.threads))
                 guarded = scf.IfOp(inside)
                 with ir.InsertionPoint(guarded.then_block):
                     yield number
@@ -60,8 +65,8 @@ def emit(view: Structured, schedule: Schedule, name: str) -> None:
             work = number
             lane = None
             if schedule.lanes > 1:
-                work = arith.DivUIOp(number, const(WARP)).result
-                lane = arith.RemUIOp(number, const(WARP)).result
+                work = arith.divui(number, const(WARP))
+                lane = arith.remui(number, const(WARP))
             corner = delinearize(work, view.parallel, [view.extents[d] // schedule.tile.get(d, 1) for d in view.parallel])
             tile = list(_tile_points(view, schedule, corner))
             _by_warp(view, tile, lane) if lane is not None else _by_thread(view, tile)
@@ -75,12 +80,12 @@ Point = dict[int, Any]
 def _tile_points(view: Structured, schedule: Schedule, corner: Point) -> Iterator[Point]:
     sizes = [schedule.tile.get(d, 1) for d in view.parallel]
     starts = {
-        d: arith.MulIOp(corner[d], const(t)).result if t > 1 else corner[d]
+        d: arith.muli(corner[d], const(t)) if t > 1 else corner[d]
         for d, t in zip(view.parallel, sizes, strict=True)
     }
     for steps in itertools.product(*(range(t) for t in sizes)):
         yield {
-            d: arith.AddIOp(starts[d], const(step)).result if step else starts[d]
+            d: arith.addi(starts[d], const(step)) if step else starts[d]
             for d, step in zip(view.parallel, steps, strict=True)
         }
 
@@ -88,12 +93,12 @@ def _tile_points(view: Structured, schedule: Schedule, corner: Point) -> Iterato
 def _by_thread(view: Structured, tile: list[Point]) -> None:
     """Each thread runs the whole reduction of its outputs, keeping them in registers."""
     start: list[Any] = [
-        load(view, o, point) if view.reduction or view.reads(o) else None for point in tile for o in view.outputs
+        element(view, o, point) if view.reduction or view.reads(o) else None for point in tile for o in view.outputs
     ]
     done = _loops(view, list(view.reduction), tile, start, {})
     for i, point in enumerate(tile):
         for o, value in zip(view.outputs, done[i * len(view.outputs) :], strict=False):
-            store(view, o, point, value)
+            assign(view, o, point, value)
 
 
 def _loops(view: Structured, dims: list[int], tile: list[Point], values: list[Any], inner: Point) -> list[Any]:
@@ -119,10 +124,10 @@ def _by_warp(view: Structured, tile: list[Point], lane: Any) -> None:
         partial = zip(tile, loop.inner_iter_args, strict=True)
         scf.YieldOp([payload(view, p | inner, [acc])[0] for p, acc in partial])
     totals = [_butterfly(combiner, value) for value in loop.results]
-    first = scf.IfOp(arith.CmpIOp(arith.CmpIPredicate.eq, lane, const(0)).result)
+    first = scf.IfOp(arith.cmpi(arith.CmpIPredicate.eq, lane, const(0)))
     with ir.InsertionPoint(first.then_block):
         for point, total in zip(tile, totals, strict=True):
-            store(view, view.inputs, point, _combine(combiner, load(view, view.inputs, point), total))
+            assign(view, view.inputs, point, _combine(combiner, element(view, view.inputs, point), total))
         scf.YieldOp([])
 
 
@@ -148,7 +153,7 @@ def payload(view: Structured, point: Point, accumulators: Sequence[Any]) -> list
         if i >= view.inputs:
             known[argument] = accumulators[i - view.inputs]
         elif view.reads(i):
-            known[argument] = load(view, i, point)
+            known[argument] = element(view, i, point)
     for op in view.payload:
         if op.operation.name == "linalg.index":
             known[op.operation.result] = point[ir.IntegerAttr(op.attributes["dim"]).value]
@@ -169,7 +174,7 @@ def _substitute(op: Operation, known: dict[Any, Any]) -> None:
                 _substitute(nested, known)
 
 
-def load(view: Structured, position: int, point: Point) -> Any:
+def element(view: Structured, position: int, point: Point) -> Any:
     """The element of an operand at `point`; a scalar operand is its own element."""
     operand = view.operands[position]
     if not isinstance(operand.type, ir.MemRefType):
@@ -177,7 +182,7 @@ def load(view: Structured, position: int, point: Point) -> Any:
     return memref.LoadOp(operand, _indices(view, position, point)).result
 
 
-def store(view: Structured, position: int, point: Point, value: Any) -> None:
+def assign(view: Structured, position: int, point: Point, value: Any) -> None:
     """Write the element of an output at `point`."""
     memref.StoreOp(value, view.operands[position], _indices(view, position, point))
 
@@ -206,8 +211,8 @@ def delinearize(number: Any, dims: Sequence[int], extents: Sequence[int]) -> Poi
         elif d == wide[0]:
             point[d] = number
         else:
-            point[d] = arith.RemUIOp(number, const(extent)).result
-            number = arith.DivUIOp(number, const(extent)).result
+            point[d] = arith.remui(number, const(extent))
+            number = arith.divui(number, const(extent))
     return point
 
 

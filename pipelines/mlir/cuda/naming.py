@@ -3,8 +3,10 @@
 import re
 from typing import Any
 
-from dialects.bindings import Operation, ir
+from dialects.bindings import Operation, load
 from pipelines.mlir.cuda.structured import Structured
+
+ir = load("ir")
 
 _PLUMBING = {"arith.constant", "linalg.index", "arith.index_cast", "arith.extf", "arith.truncf", "arith.cmpf"}
 _LONGEST = 60

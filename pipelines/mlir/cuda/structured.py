@@ -4,8 +4,10 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from dialects.bindings import Operation, ir
+from dialects.bindings import Operation, load
 from workbench.core.errors import CompileError
+
+ir = load("ir")
 
 ASSOCIATIVE = {
     "arith.addf": 0.0,

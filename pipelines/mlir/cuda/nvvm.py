@@ -1,0 +1,91 @@
+"""nvvm and ptx: device code to the LLVM/NVVM dialect and on to PTX text, by upstream passes."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+from dialects.bindings import Module, load, run_pipeline
+from pipelines.mlir.cuda.chips import Chip
+from pipelines.mlir.cuda.outline import gpu_modules
+from workbench.core.errors import CompileError
+
+ir = load("ir")
+
+_INT32_ELEMENTS = 2**31
+
+
+def nvvm_pipeline(chip: Chip, module: Module, opt: int = 3) -> str:
+    """Pass pipeline from gpu.func to llvm.func for `chip`.
+
+    Indices are 32 bits wide where every buffer has fewer than 2^31 elements: 64-bit division is the dearest thing a
+    naive kernel does. convert-math-to-llvm follows convert-gpu-to-nvvm, which maps what it can to libdevice first.
+    """
+    width = 32 if _largest(module) < _INT32_ELEMENTS else 64
+    return (
+        f"nvvm-attach-target{{chip={chip.name} features={chip.features} O={opt}}},"
+        "gpu.module(lower-affine,expand-strided-metadata,lower-affine,canonicalize,cse,convert-scf-to-cf,"
+        f"convert-gpu-to-nvvm{{use-bare-ptr-memref-call-conv=true index-bitwidth={width}}},"
+        "convert-math-to-llvm,convert-arith-to-llvm,canonicalize,cse,reconcile-unrealized-casts)"
+    )
+
+
+def unlowered(module: Module) -> str | None:
+    """Name and place of a device operation that has no NVVM form, if any is left."""
+    for device in gpu_modules(module):
+        found = _first_foreign(device)
+        if found is not None:
+            return f"{found.name} at {found.location}"
+    return None
+
+
+def to_ptx(module: Module, toolkit: Path | None) -> str:
+    """PTX of the one gpu.module, which becomes a gpu.binary in place. `toolkit` holds nvvm/libdevice."""
+    where = f" toolkit={toolkit}" if toolkit else ""
+    run_pipeline(module, f"builtin.module(gpu-module-to-binary{{format=isa{where}}})")
+    return ptx_of(module)
+
+
+def ptx_of(module: Module) -> str:
+    """PTX text inside the module's gpu.binary."""
+
+    texts: list[str] = []
+    for op in module.body.operations:
+        if op.operation.name == "gpu.binary":
+            objects = ir.ArrayAttr(op.operation.attributes["objects"])
+            texts.append(bytes(load("dialects.gpu").ObjectAttr(objects[0]).object).rstrip(b"\0").decode())
+    if len(texts) != 1:
+        raise CompileError(f"expected one module of device code, found {len(texts)}; run gpu-outline first")
+    return texts[0]
+
+
+def uses_libdevice(module: Module) -> list[str]:
+    """Names of libdevice functions that the device code calls."""
+    text = " ".join(op.get_asm(enable_debug_info=False) for op in gpu_modules(module))
+    return sorted(set(re.findall(r"@(__nv_\w+)", text)))
+
+
+def _first_foreign(op: Any) -> Any:
+    for region in op.operation.regions:
+        for block in region.blocks:
+            for nested in block.operations:
+                inner = nested.operation
+                if not inner.name.startswith(("llvm.", "nvvm.", "gpu.module_end")):
+                    return inner
+                found = _first_foreign(inner)
+                if found is not None:
+                    return found
+    return None
+
+
+def _largest(module: Module) -> int:
+    """Most elements of any buffer that a kernel is given."""
+    most = 0
+    for device in gpu_modules(module):
+        for op in device.regions[0].blocks[0].operations:
+            for argument in op.operation.regions[0].blocks[0].arguments if op.operation.regions else []:
+                if isinstance(argument.type, ir.MemRefType):
+                    kind = ir.MemRefType(argument.type)
+                    strides, offset = kind.get_strides_and_offset()
+                    reach = sum(s * max(n - 1, 0) for s, n in zip(strides, kind.shape, strict=True))
+                    most = max(most, offset + reach + 1)
+    return most

@@ -1,0 +1,1 @@
+"""The CPU leg: loops to LLVM, host assembly, and running it."""

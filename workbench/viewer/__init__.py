@@ -1,0 +1,1 @@
+"""Traces as pages: reads files only, never a compiler."""
