@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-
 TOLERANCE = {"float64": 1e-10, "float32": 2e-5, "float16": 1e-2, "bfloat16": 5e-2}
 """Largest accepted error, relative to the largest magnitude of the reference. Other dtypes must be equal."""
 
@@ -31,7 +30,9 @@ class Verdict:
         return asdict(self)
 
 
-def judge(name: str, got: "np.ndarray[Any, Any]", want: "np.ndarray[Any, Any]", tolerance: float | None = None) -> Verdict:
+def judge(
+    name: str, got: "np.ndarray[Any, Any]", want: "np.ndarray[Any, Any]", tolerance: float | None = None
+) -> Verdict:
     """Compare an output with its float64 reference; the dtype of `got` sets the tolerance unless one is given.
 
     Shapes must agree, and NaN and infinities must stand in the same places.

@@ -39,7 +39,9 @@ def checks() -> list[Check]:
     out.append(Check("python", "everything", ok, f"{version.major}.{version.minor}", "use Python 3.11 to 3.13"))
     for name, extra, purpose in _PACKAGES:
         found = _installed(name)
-        out.append(Check(name, purpose, found, "installed" if found else "missing", f"pip install 'workbench[{extra}]'"))
+        out.append(
+            Check(name, purpose, found, "installed" if found else "missing", f"pip install 'workbench[{extra}]'")
+        )
     for tool in ALL:
         path = tool.find()
         purpose = "SASS" if tool.name in ("ptxas", "nvdisasm") else "host code"
@@ -48,7 +50,13 @@ def checks() -> list[Check]:
     libdevice = folder / "nvvm" / "libdevice" / "libdevice.10.bc" if folder else None
     there = libdevice is not None and libdevice.exists()
     out.append(
-        Check("libdevice", "math functions in PTX", there, str(libdevice) if there else "missing", "pip install 'workbench[cuda]'")
+        Check(
+            "libdevice",
+            "math functions in PTX",
+            there,
+            str(libdevice) if there else "missing",
+            "pip install 'workbench[cuda]'",
+        )
     )
     return out
 

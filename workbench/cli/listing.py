@@ -1,6 +1,6 @@
 """`workbench list`: what there is to choose from."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 from rich.table import Table
@@ -16,7 +16,7 @@ def command(
     json: JsonOption = False,
 ) -> None:
     """List models, or routes with their stages."""
-    rows = _models() if what == "models" else _routes()
+    rows: list[dict[str, Any]] = _models() if what == "models" else _routes()
     if json:
         print_json(rows)
         return
@@ -25,20 +25,22 @@ def command(
         for level, stages in row.get("levels", {}).items():
             table = Table(box=None, pad_edge=False, show_header=False)
             for stage in stages:
-                table.add_row("   ", stage["spec"], f"{stage['consumes']} -> {stage['produces']}", f"({stage['process']})")
+                table.add_row(
+                    "   ", stage["spec"], f"{stage['consumes']} -> {stage['produces']}", f"({stage['process']})"
+                )
             out.print(f"  --opt {level}")
             out.print(table)
 
 
-def _models() -> list[dict[str, str]]:
+def _models() -> list[dict[str, Any]]:
     return [{"name": name, "summary": MODELS.load(name).summary} for name in MODELS]
 
 
-def _routes() -> list[dict[str, object]]:
-    rows: list[dict[str, object]] = []
+def _routes() -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
     for name in ROUTES:
         route = ROUTES.load(name)
-        levels: dict[str, object] = {}
+        levels: dict[str, list[dict[str, str]]] = {}
         for level in route.levels:
             pipeline = route.build(RouteChoices("fx", Target(), level))
             levels[level] = [

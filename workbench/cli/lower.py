@@ -71,7 +71,13 @@ def command(
 
 def _lower(request: LowerRequest, quiet: bool) -> Trace:
     _, pipeline = plan(request)
-    columns = (SpinnerColumn(), TextColumn("{task.description:<34}"), BarColumn(30), MofNCompleteColumn(), TimeElapsedColumn())
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description:<34}"),
+        BarColumn(30),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
     with Progress(*columns, console=err, transient=True, disable=quiet or not err.is_terminal) as bar:
         task = bar.add_task(f"loading {request.model.model}", total=len(pipeline.stages))
         stage = ""

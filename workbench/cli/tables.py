@@ -41,8 +41,13 @@ def _notes(stage: dict[str, Any]) -> str:
         return f"because {stage.get('reason', '?')}" if stage["status"] == "skipped" else stage.get("reason", "")
     if stage.get("taken_from"):
         return f"taken from {stage['taken_from']}"
-    facts = {k: v for k, v in stage.get("facts", {}).items() if isinstance(v, str | int | float) and k != "seconds_per_run"}
-    shown = [f"{k.replace('_', ' ')} {v:.4g}" if isinstance(v, float) else f"{k.replace('_', ' ')} {v}" for k, v in facts.items()]
+    facts = {
+        k: v for k, v in stage.get("facts", {}).items() if isinstance(v, str | int | float) and k != "seconds_per_run"
+    }
+    shown = [
+        f"{k.replace('_', ' ')} {v:.4g}" if isinstance(v, float) else f"{k.replace('_', ' ')} {v}"
+        for k, v in facts.items()
+    ]
     if stage.get("elided"):
         shown.append("constants elided")
     return ", ".join(shown)
@@ -54,8 +59,10 @@ def verdict_lines(trace: Trace) -> list[str]:
     for verdict in trace.manifest["verdicts"]:
         worst = max(verdict["outputs"], key=lambda v: (not v["ok"], v["error"]))
         judged = "matches float64" if verdict["ok"] else "DIFFERS from float64"
-        line = f"{verdict['stage']:<7} {judged}: largest error {worst['error']:.2e} ('{worst['output']}', limit {worst['tolerance']:.0e})"
+        line = f"{verdict['stage']:<7} {judged}: largest error {worst['error']:.2e}"
+        line += f" ('{worst['output']}', limit {worst['tolerance']:.0e})"
         if verdict.get("seconds_per_run") is not None:
-            line += f"; {seconds(verdict['seconds_per_run'])} a run, {verdict['threads']} thread(s), {verdict['runs']} timed"
+            line += f"; {seconds(verdict['seconds_per_run'])} a run"
+            line += f" ({verdict['threads']} thread(s), {verdict['runs']} timed)"
         lines.append(line)
     return lines

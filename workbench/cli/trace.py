@@ -3,7 +3,7 @@
 import difflib
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.syntax import Syntax
@@ -23,7 +23,7 @@ TraceArgument = Annotated[str, typer.Argument(help="A trace's folder, name, part
 def ls(runs: RunsOption = DEFAULT_RUNS, json: JsonOption = False) -> None:
     """List traces, oldest first."""
     traces = list_traces(runs)
-    rows = [
+    rows: list[dict[str, Any]] = [
         {
             "name": t.root.name,
             "model": t.manifest.get("model"),
@@ -117,8 +117,12 @@ def diff(
     first = _open(trace, runs)
     second = _open(other, runs) if other else first
     if not b and not a.startswith("#"):
-        raise UsageError(f"diff of stage '{a}' needs a second stage; only a pass (#N) has its own input to compare with")
-    left, right = (_side(first, a, "in_blob"), _side(first, a, "out_blob")) if not b else (_side(first, a), _side(second, b))
+        raise UsageError(
+            f"diff of stage '{a}' needs a second stage; only a pass (#N) has its own input to compare with"
+        )
+    left, right = (
+        (_side(first, a, "in_blob"), _side(first, a, "out_blob")) if not b else (_side(first, a), _side(second, b))
+    )
     lines = list(difflib.unified_diff(left[1], right[1], left[0], right[0], n=context, lineterm=""))
     if json:
         added = sum(line.startswith("+") and not line.startswith("+++") for line in lines)
@@ -137,7 +141,9 @@ def _side(trace: Trace, key: str, blob: str = "out_blob") -> tuple[str, list[str
     for p in trace.passes():
         if str(p["seq"]) == key[1:]:
             if not p.get(blob):
-                raise UsageError(f"the text around pass {key} was not kept: {'it failed' if p['error'] else 'it changed nothing'}")
+                raise UsageError(
+                    f"the text around pass {key} was not kept: {'it failed' if p['error'] else 'it changed nothing'}"
+                )
             return f"{trace.root.name}:{key} {p['name']} {blob[:-5]}", trace.blob(p[blob]).splitlines()
     raise UsageError(f"{trace.root.name} has no pass {key}; `workbench trace passes` lists them")
 

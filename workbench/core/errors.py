@@ -50,7 +50,7 @@ class NumbersDiffer(WorkbenchError):
     exit_code = ExitCode.NUMBERS_DIFFER
 
 
-class Skip(Exception):  # noqa: N818  (control flow, not a failure)
+class Skip(Exception):
     """Raised by a stage that does not apply here; the trace records `skipped, because <reason>`."""
 
 

@@ -40,7 +40,12 @@ class ModelRequest:
         """Read what `to_json` wrote."""
         sizes = {name: tuple(shape) for name, shape in data.get("sizes", {}).items()}
         return ModelRequest(
-            data["model"], data.get("frontend", "fx"), sizes, data.get("weights"), data.get("inputs"), data.get("seed", 0)
+            data["model"],
+            data.get("frontend", "fx"),
+            sizes,
+            data.get("weights"),
+            data.get("inputs"),
+            data.get("seed", 0),
         )
 
 

@@ -29,7 +29,9 @@ def place(buffers: Sequence[Lifetime], alignment: int = ALIGNMENT) -> tuple[list
     offsets = [0] * len(buffers)
     placed: list[int] = []
     for i in sorted(range(len(buffers)), key=lambda i: (-buffers[i].size, buffers[i].first)):
-        taken = sorted((offsets[j], _padded(buffers[j].size, alignment)) for j in placed if buffers[i].meets(buffers[j]))
+        taken = sorted(
+            (offsets[j], _padded(buffers[j].size, alignment)) for j in placed if buffers[i].meets(buffers[j])
+        )
         offset = 0
         for start, size in taken:
             if offset + buffers[i].size <= start:

@@ -228,9 +228,7 @@ def _read(data: Mapping[str, Any]) -> LaunchPlan:
     return LaunchPlan(
         chip=data["chip"],
         inputs=tuple(tensor(t) for t in data["inputs"]),
-        constants=tuple(
-            ConstantSpec(c["name"], tuple(c["shape"]), c["dtype"], c["sha256"]) for c in data["constants"]
-        ),
+        constants=tuple(ConstantSpec(c["name"], tuple(c["shape"]), c["dtype"], c["sha256"]) for c in data["constants"]),
         outputs=tuple(tensor(t) for t in data["outputs"]),
         buffers=tuple(Buffer(b["bytes"], b["offset"], b["first"], b["last"]) for b in data["buffers"]),
         steps=tuple(step(s) for s in data["steps"]),

@@ -5,18 +5,16 @@ A bundle is a folder with `plan.json`, the kernels (`kernels.ptx`, optionally a 
 """
 
 import ctypes
-import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from workbench.core.errors import ToolMissing, UsageError
-from workbench.launch.plan import ITEM_BYTES, LaunchPlan, Pointer, Scalar, Step, constant_file, tensor_bytes
+from workbench.launch.plan import LaunchPlan, Pointer, Scalar, Step, constant_file, tensor_bytes
 
-Array = "np.ndarray[Any, Any]"
+Array = np.ndarray[Any, Any]
 POISON = 0xFF
 """Byte that fills outputs and scratch before a run: NaN in every float type, so what is not written shows."""
 _CTYPES = {
@@ -65,7 +63,7 @@ class Session:
             self._call(self._driver.cuMemFree(pointer))
         self._memory.clear()
 
-    def set_inputs(self, arrays: Mapping[str, Any]) -> None:
+    def set_inputs(self, arrays: Mapping[str, Array]) -> None:
         """Copy inputs to the device; raises UsageError for a missing name, a wrong shape or item size."""
         for spec, pointer in zip(self.plan.inputs, self._base["input"], strict=True):
             if spec.name not in arrays:
@@ -85,27 +83,16 @@ class Session:
         for config, kernel, args in self._launches:
             self._core.launch(self.stream, config, kernel, *args)
 
-    def outputs(self) -> dict[str, Any]:
+    def outputs(self) -> dict[str, Array]:
         """Copies of the outputs; bfloat16 comes back widened to float32."""
         self.stream.sync()
-        out: dict[str, Any] = {}
+        out: dict[str, Array] = {}
         for spec, pointer in zip(self.plan.outputs, self._base["output"], strict=True):
             raw = np.empty(tensor_bytes(spec.shape, spec.dtype), np.uint8)
             if raw.size:
                 self._call(self._driver.cuMemcpyDtoH(raw.ctypes.data, pointer, raw.size))
             out[spec.name] = decode(raw, spec.shape, spec.dtype)
         return out
-
-    def changed_constants(self) -> list[str]:
-        """Names of constants whose bytes on the device are not what was uploaded."""
-        changed: list[str] = []
-        for spec, pointer, sent in zip(self.plan.constants, self._base["constant"], self._sent, strict=True):
-            raw = np.empty(tensor_bytes(spec.shape, spec.dtype), np.uint8)
-            if raw.size:
-                self._call(self._driver.cuMemcpyDtoH(raw.ctypes.data, pointer, raw.size))
-            if not np.array_equal(raw, sent):
-                changed.append(spec.name)
-        return changed
 
     def graph(self) -> Callable[[], None]:
         """All launches as one CUDA graph; the returned function enqueues it. Launch overhead is paid once."""
@@ -131,15 +118,6 @@ class Session:
         """A function that enqueues one step."""
         config, kernel, args = self._launches[number]
         return lambda: self._core.launch(self.stream, config, kernel, *args)
-
-    def kernel_facts(self) -> dict[str, dict[str, int]]:
-        """Registers and local memory (bytes) a thread of every kernel, as the driver loaded it."""
-        return {
-            name: {"registers": int(k.attributes.num_regs()), "local_bytes": int(k.attributes.local_size_bytes())}
-            if callable(k.attributes.num_regs)
-            else {"registers": int(k.attributes.num_regs), "local_bytes": int(k.attributes.local_size_bytes)}
-            for name, k in self._kernels.items()
-        }
 
     def _load(self, bundle: Path) -> dict[str, Any]:
         data = (bundle / self.code).read_bytes()
@@ -170,14 +148,9 @@ class Session:
         data = _matching(np.load(path), spec.name, spec.shape, spec.dtype)
         pointer = self._allocate(data.size)
         self._upload(pointer, data)
-        self._sent.append(data)
         return pointer
 
-    @property
-    def _sent(self) -> list[Any]:
-        return self.__dict__.setdefault("_sent_arrays", [])
-
-    def _upload(self, pointer: int, data: Any) -> None:
+    def _upload(self, pointer: int, data: Array) -> None:
         if data.size:
             self._call(self._driver.cuMemcpyHtoD(pointer, data.ctypes.data, data.size))
 
@@ -192,3 +165,32 @@ class Session:
             name = self._driver.cuGetErrorName(status)[1]
             raise UsageError(f"the CUDA driver answered {name.decode() if isinstance(name, bytes) else name}")
         return values[0] if values else None
+
+
+def decode(raw: Array, shape: tuple[int, ...], dtype: str) -> Array:
+    """Bytes of a dense tensor as an array; bfloat16 widened to float32, which holds it exactly."""
+    if dtype == "bfloat16":
+        return (raw.view(np.uint16).astype(np.uint32) << 16).view(np.float32).reshape(shape)
+    return raw.view(np.dtype(dtype)).reshape(shape)
+
+
+def _matching(array: Array, name: str, shape: tuple[int, ...], dtype: str) -> Array:
+    """The bytes of `array`, once its shape and item size are what the plan says."""
+    if array.shape != shape or array.nbytes != tensor_bytes(shape, dtype):
+        raise UsageError(f"'{name}' is {array.dtype}{list(array.shape)}, the plan expects {dtype}{list(shape)}")
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+
+
+def _code_file(bundle: Path, plan: LaunchPlan, capability: tuple[int, int], prefer_cubin: bool) -> str:
+    """The cubin when it was made for this very device, else PTX, which the driver compiles.
+
+    Raises UsageError when the device is older than the plan's chip, or of another family than an `a` chip.
+    """
+    major, minor = capability
+    here, chip = f"sm_{major}{minor}", plan.chip
+    number = int(chip.removeprefix("sm_").rstrip("af"))
+    if number > 10 * major + minor or (chip.endswith("a") and chip.rstrip("a") != here):
+        raise UsageError(f"this plan is for {chip}, the GPU is {here}; lower again with --chip {here}")
+    if prefer_cubin and plan.cubin and chip.rstrip("af") == here and (bundle / plan.cubin).is_file():
+        return plan.cubin
+    return plan.ptx

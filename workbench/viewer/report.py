@@ -14,8 +14,9 @@ _SHOWN_LINES = 400
 _STYLE = """
 :root{color-scheme:light dark;--line:#8884;--soft:#8882}
 body{font:15px/1.5 system-ui,sans-serif;max-width:76rem;margin:2rem auto;padding:0 1rem}
-table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:.25rem .6rem;border-bottom:1px solid var(--line)}
-td.n{text-align:right;font-variant-numeric:tabular-nums}pre{overflow:auto;max-height:36rem;padding:.8rem;background:var(--soft)}
+table{border-collapse:collapse;width:100%}
+th,td{text-align:left;padding:.25rem .6rem;border-bottom:1px solid var(--line)}
+pre{overflow:auto;max-height:36rem;padding:.8rem;background:var(--soft)}
 details{margin:.4rem 0;border:1px solid var(--line);border-radius:6px;padding:.4rem .8rem}summary{cursor:pointer}
 .done{color:#1a7f37}.failed{color:#cf222e}.skipped{color:#9a6700}.planned,.running{opacity:.7}
 """
@@ -35,7 +36,8 @@ def page(trace: Trace) -> str:
     head = f"<meta charset=utf-8><title>{_e(title)}</title><meta name=viewport content='width=device-width'>"
     parts = [
         f"<h1>{_e(title)}</h1>",
-        f"<p>{_e(trace.root.name)} · level {_e(m.get('level', ''))} · status <b class={_e(m['status'])}>{_e(m['status'])}</b></p>",
+        f"<p>{_e(trace.root.name)} · level {_e(m.get('level', ''))} · "
+        f"status <b class='{_e(m['status'])}'>{_e(m['status'])}</b></p>",
         *(f"<p class=failed>{_e(p)}</p>" for p in trace.problems),
         *_failure(m),
         *_verdicts(m),
@@ -56,7 +58,8 @@ def _e(value: object) -> str:
 def _failure(manifest: dict[str, Any]) -> Iterable[str]:
     error = manifest.get("error")
     if error:
-        yield f"<p class=failed><b>{_e(error['kind'])}</b>: {_e(error['message'])} (exit code {_e(error['exit_code'])})</p>"
+        said = f"{error['kind']}: {error['message']} (exit code {error['exit_code']})"
+        yield f"<p class=failed>{_e(said)}</p>"
 
 
 def _verdicts(manifest: dict[str, Any]) -> Iterable[str]:
@@ -114,7 +117,9 @@ def _form(trace: Trace, stage: dict[str, Any]) -> str:
     more = max(0, stage.get("lines", 0) - len(shown))
     tail = f"\n… {more} more lines in {stage['file']}" if more else ""
     link = f"<a href='{_e(stage['file'])}'>{_e(stage['file'])}</a>"
-    return f"<details><summary><b>{_e(stage['name'])}</b> {link}</summary><pre>{_e(''.join(shown) + tail)}</pre></details>"
+    return (
+        f"<details><summary><b>{_e(stage['name'])}</b> {link}</summary><pre>{_e(''.join(shown) + tail)}</pre></details>"
+    )
 
 
 def _table(header: Iterable[str], rows: Iterable[Iterable[object]]) -> str:

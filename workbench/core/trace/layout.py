@@ -3,10 +3,11 @@
 import contextlib
 import gzip
 import hashlib
+import io
 import json
 import os
+import secrets
 import shutil
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -24,15 +25,13 @@ _SHARED_CONSTANTS = ".consts"
 def write_atomic(path: Path, data: bytes) -> None:
     """Write `data` so that a reader sees the old file or the new one, never half of it."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    fd, tmp = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    fresh = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
-        with os.fdopen(fd, "wb") as f:
-            f.write(data)
-        os.chmod(tmp, 0o644)
-        os.replace(tmp, path)
+        fresh.write_bytes(data)
+        fresh.replace(path)
     except BaseException:
         with contextlib.suppress(OSError):
-            os.unlink(tmp)
+            fresh.unlink()
         raise
 
 
@@ -78,17 +77,9 @@ def put_constant(store: Path, array: "np.ndarray[Any, Any]") -> str:
     store.mkdir(parents=True, exist_ok=True)
     shared = store.parent.parent / _SHARED_CONSTANTS / path.name
     if not shared.exists():
-        shared.parent.mkdir(exist_ok=True)
-        fd, tmp = tempfile.mkstemp(dir=shared.parent, prefix=".tmp.")
-        try:
-            with os.fdopen(fd, "wb") as f:
-                np.save(f, array, allow_pickle=False)
-            os.chmod(tmp, 0o644)
-            os.replace(tmp, shared)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(tmp)
-            raise
+        buffer = io.BytesIO()
+        np.save(buffer, array, allow_pickle=False)
+        write_atomic(shared, buffer.getvalue())
     try:
         os.link(shared, path)
     except OSError:

@@ -74,11 +74,13 @@ class Trace:
     def artefact(self, stage: dict[str, Any]) -> Artefact:
         """A stage's output, ready to go on from.
 
-        The located text is used while the stage's file is unchanged; an edited file is taken as it is. Raises UsageError
-        for a stage whose text lacks its constants.
+        The located text is used while the stage's file is unchanged; an edited file is taken as it is. Raises
+        UsageError for a stage whose text lacks its constants.
         """
         if stage.get("elided"):
-            raise UsageError(f"stage '{stage['name']}' elides constants: it can be read, not replayed; start at a later one")
+            raise UsageError(
+                f"stage '{stage['name']}' elides constants: it can be read, not replayed; start at a later one"
+            )
         out = Artefact(IRKind(stage["kind"]), self.text(stage))
         signature = None
         if stage.get("signature"):
