@@ -55,11 +55,12 @@ def judge(
     finite = np.isfinite(b)
     if np.any(a[~finite & ~np.isnan(b)] != b[~finite & ~np.isnan(b)]):
         return wrong("an infinity has the wrong sign")
-    gap = float(np.max(np.abs(a - b), where=finite, initial=0.0))
+    gaps = np.abs(np.subtract(a, b, where=finite, out=np.zeros_like(a)))
+    gap = float(gaps.max())
     scale = float(np.max(np.abs(b), where=finite, initial=0.0))
     error = gap / scale if scale > 0 else gap
     if error > limit:
-        at = np.unravel_index(int(np.argmax(np.where(finite, np.abs(a - b), 0.0))), got.shape)
+        at = np.unravel_index(int(np.argmax(gaps)), got.shape)
         return wrong(f"off by {gap:.3g} at {[int(i) for i in at]} (got {a[at]:.6g}, expected {b[at]:.6g})", error)
     return Verdict(name, True, error, limit, weak=weak)
 
