@@ -1,5 +1,6 @@
 """Is a result right? Error against a float64 reference, with a tolerance scaled to the output."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -26,8 +27,8 @@ class Verdict:
     weak: bool = False
 
     def to_json(self) -> dict[str, Any]:
-        """JSON-ready form."""
-        return asdict(self)
+        """JSON-ready form; an infinite error is null."""
+        return asdict(self) | {"error": self.error if math.isfinite(self.error) else None}
 
 
 def judge(

@@ -1,6 +1,5 @@
 """The observer that judges executed results against the float64 reference."""
 
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -31,7 +30,7 @@ class Verifier(Observer):
         numerics = self._writer.root / "numerics"
         with np.load(numerics / "reference.npz", allow_pickle=False) as file:
             want = {name: file[name] for name in file.files}
-        outputs = [asdict(v) for v in judge_all(out.handle, want, self._tolerance)]
+        outputs = [v.to_json() for v in judge_all(out.handle, want, self._tolerance)]
         right = all(v["ok"] for v in outputs)
         timing = {k: (out.facts.get(k) if right else None) for k in ("seconds_per_run", "runs", "threads")}
         record = {"stage": stage.name, "index": index, "ok": right, "outputs": outputs, **timing}

@@ -8,7 +8,9 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-out = Console(soft_wrap=False, highlight=False)
+_WIDTH_OF_FILES = 160
+
+out = Console(highlight=False, width=None if sys.stdout.isatty() else _WIDTH_OF_FILES)
 err = Console(stderr=True, soft_wrap=True, highlight=False)
 
 RunsOption = Annotated[Path, typer.Option("--runs", help="Folder of traces.", show_default=True)]

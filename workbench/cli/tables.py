@@ -53,13 +53,18 @@ def _notes(stage: dict[str, Any]) -> str:
     return ", ".join(shown)
 
 
+def error_text(error: float | None) -> str:
+    """`2.20e-07`, or `infinite` for a result that cannot be measured (a shape, a NaN)."""
+    return "infinite" if error is None else f"{error:.2e}"
+
+
 def verdict_lines(trace: Trace) -> list[str]:
     """What was executed, how far it is from the reference, and how long a run took."""
     lines: list[str] = []
     for verdict in trace.manifest["verdicts"]:
-        worst = max(verdict["outputs"], key=lambda v: (not v["ok"], v["error"]))
+        worst = max(verdict["outputs"], key=lambda v: (not v["ok"], v["error"] is None, v["error"] or 0.0))
         judged = "matches float64" if verdict["ok"] else "DIFFERS from float64"
-        line = f"{verdict['stage']:<7} {judged}: largest error {worst['error']:.2e}"
+        line = f"{verdict['stage']:<7} {judged}: largest error {error_text(worst['error'])}"
         line += f" ('{worst['output']}', limit {worst['tolerance']:.0e})"
         if verdict.get("seconds_per_run") is not None:
             line += f"; {seconds(verdict['seconds_per_run'])} a run"

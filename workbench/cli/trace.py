@@ -11,8 +11,9 @@ from rich.table import Table
 
 from workbench.cli.console import DEFAULT_RUNS, JsonOption, RunsOption, err, out, print_json, seconds
 from workbench.cli.tables import stage_table, verdict_lines
-from workbench.core.errors import UsageError
+from workbench.core.errors import ExitCode, UsageError
 from workbench.core.trace import Trace, find_trace, list_traces
+from workbench.core.trace.check import damage
 
 app = typer.Typer(no_args_is_help=True, help="Read traces: list, show, compare.")
 
@@ -134,6 +135,21 @@ def diff(
         print("\n".join(lines))
 
 
+@app.command("check")
+def check(trace: TraceArgument, runs: RunsOption = DEFAULT_RUNS, json: JsonOption = False) -> None:
+    """Check a trace against the format: schema, files, blobs, pass numbers. Exit code 1 when something is wrong."""
+    found = find_trace(runs, trace)
+    problems = [*found.problems, *damage(found)]
+    if json:
+        print_json({"trace": str(found.root), "problems": problems})
+    for problem in () if json else problems:
+        out.print(problem, markup=False)
+    if problems:
+        raise typer.Exit(int(ExitCode.COMPILE_FAILED))
+    if not json:
+        out.print(f"{found.root.name}: whole", markup=False)
+
+
 def _side(trace: Trace, key: str, blob: str = "out_blob") -> tuple[str, list[str]]:
     if not key.startswith("#"):
         record = trace.stage(key)
@@ -156,9 +172,9 @@ def _open(key: str, runs: Path) -> Trace:
 
 
 def largest_error(trace: Trace) -> float | None:
-    """Largest error of anything executed, relative to the reference; None when nothing was."""
+    """Largest error of anything executed, relative to the reference (infinite if unmeasurable); None if nothing ran."""
     errors = [o["error"] for v in trace.manifest["verdicts"] for o in v["outputs"]]
-    return max(errors) if errors else None
+    return max((float("inf") if e is None else e for e in errors), default=None)
 
 
 def _duration(trace: Trace) -> float | None:

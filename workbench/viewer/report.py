@@ -66,7 +66,13 @@ def _verdicts(manifest: dict[str, Any]) -> Iterable[str]:
     if not manifest["verdicts"]:
         return
     rows = [
-        (v["stage"], o["output"], "right" if o["ok"] else o["reason"], f"{o['error']:.2e}", f"{o['tolerance']:.0e}")
+        (
+            v["stage"],
+            o["output"],
+            "right" if o["ok"] else o["reason"],
+            "infinite" if o["error"] is None else f"{o['error']:.2e}",
+            f"{o['tolerance']:.0e}",
+        )
         for v in manifest["verdicts"]
         for o in v["outputs"]
     ]
