@@ -1,0 +1,1 @@
+"""IR in, IR out: stages on small modules, checked with LLVM's FileCheck."""

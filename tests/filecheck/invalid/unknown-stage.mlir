@@ -1,0 +1,5 @@
+// STAGES: fuze
+// REFUSED: no stage 'fuze'; known stages:
+func.func @main() {
+  return
+}
