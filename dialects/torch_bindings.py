@@ -1,16 +1,14 @@
 """The one door to torch-mlir's own build of MLIR (LLVM 24), which imports models. It lives in a process of its own.
 
-Text that leaves here has its large constants elided: weights stay out of what people read until `lift-constants`.
+Values are printed under the names of the model's nodes (`%layer1.0.conv1`), which their locations carry.
 """
 
 import hashlib
+import importlib
+import re
 from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any
-
-from torch_mlir import ir  # pyright: ignore[reportMissingImports]
-from torch_mlir.dialects import torch as torch_dialect  # pyright: ignore[reportMissingImports]
-from torch_mlir.passmanager import PassManager  # pyright: ignore[reportMissingImports]
 
 from dialects.protocol import Module, first_line, walk
 from workbench.core.errors import CompileError
@@ -23,6 +21,7 @@ __all__ = [
     "ir",
     "new_context",
     "node_of",
+    "parse",
     "passes_of",
     "run_pipeline",
     "run_transform",
@@ -30,20 +29,35 @@ __all__ = [
     "walk",
 ]
 
+ir: Any = importlib.import_module("torch_mlir.ir")
+"""torch-mlir's `ir` module, untyped: its stubs name little of what it has."""
+_torch: Any = importlib.import_module("torch_mlir.dialects.torch")
+_passes: Any = importlib.import_module("torch_mlir.passmanager")
+
 INLINE = 16
 """Constants of up to this many elements stay in the text."""
+
+_NAMED = re.compile(r'[(\[ ]"([^"]+)"(?!:\d)')
 
 
 def new_context() -> Any:
     """A context with the torch dialect and one thread."""
     context = ir.Context()
     context.enable_multithreading(False)
-    torch_dialect.register_dialect(context)
+    _torch.register_dialect(context)
     return context
 
 
+def parse(text: str) -> Module:
+    """Parse a module in a fresh context; raises CompileError with MLIR's own first line."""
+    try:
+        return ir.Module.parse(text, context=new_context())
+    except ir.MLIRError as error:
+        raise CompileError(f"the IR does not parse: {first_line(error)}") from None
+
+
 def clone(module: Module) -> Module:
-    """An independent copy of a module, in its context; large constants are shared."""
+    """An independent copy of a module, in its context."""
     return module.operation.clone()
 
 
@@ -55,14 +69,12 @@ def inside(module: Module) -> Generator[None]:
 
 
 def text_of(module: Module, located: bool = False) -> str:
-    """Assembly of a module without its large constants; with `located`, with its source locations."""
-    return module.operation.get_asm(
-        enable_debug_info=located, large_elements_limit=INLINE, large_resource_limit=INLINE, skip_regions=False
-    )
+    """Assembly of a module, large constants elided; with `located`, with its source locations."""
+    return module.operation.get_asm(enable_debug_info=located, large_elements_limit=INLINE, use_name_loc_as_prefix=True)
 
 
 def fingerprint(module: Module) -> bytes:
-    """A digest of the text: bytecode would write every weight after every pass."""
+    """A digest of the text: bytecode would write every large constant after every pass."""
     return hashlib.sha256(text_of(module).encode()).digest()
 
 
@@ -80,7 +92,7 @@ def run_pipeline(module: Module, pipeline: str) -> None:
     context.emit_error_diagnostics = True
     handler = context.attach_diagnostic_handler(collect)
     try:
-        PassManager.parse(pipeline, context=context).run(module.operation)
+        _passes.PassManager.parse(pipeline, context=context).run(module.operation)
     except (ir.MLIRError, ValueError) as error:
         raise CompileError(errors[0] if errors else first_line(error)) from None
     finally:
@@ -96,15 +108,14 @@ def run_transform(module: Module, script: str) -> None:
 
 def passes_of(pipeline: str) -> str:
     """The passes a pipeline alias stands for, as the pass manager prints them, anchored on builtin.module."""
-    printed = str(PassManager.parse(f"builtin.module({pipeline})", context=new_context()))
+    printed = str(_passes.PassManager.parse(f"builtin.module({pipeline})", context=new_context()))
     return printed.removeprefix("builtin.module(").removesuffix(")")
 
 
 def node_of(location: Any) -> str:
     """The name of the model's node that a location carries, or "" when it has none."""
-    while location.is_a_fused() or location.is_a_callsite():
-        location = location.locations[0] if location.is_a_fused() else location.callee
-    return str(location.name_str) if location.is_a_name() else ""
+    match = _NAMED.search(str(location))
+    return match[1] if match else ""
 
 
 def _explain(message: str, location: Any) -> str:

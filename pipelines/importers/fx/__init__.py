@@ -1,0 +1,1 @@
+"""torch.export programs to the torch dialect."""

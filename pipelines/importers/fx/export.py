@@ -1,0 +1,50 @@
+"""export: the user's module as a graph of aten operators."""
+
+import dataclasses
+import json
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from pipelines.importers.reference import save_arrays
+from workbench.core.artefact import Artefact
+from workbench.core.kinds import IRKind
+from workbench.core.source import ModelRequest, Source
+from workbench.core.stage import Context, Stage
+
+
+@dataclass(frozen=True)
+class Export(Stage):
+    """Loads the model and exports it; keeps the fixed inputs."""
+
+    process: ClassVar[str] = "torch"
+    name: ClassVar[str] = "export"
+    consumes: ClassVar[IRKind] = IRKind.SOURCE
+    produces: ClassVar[IRKind] = IRKind.FX
+
+    def apply(self, ctx: Context, ir: Artefact) -> Artefact:
+        from models.load import load_source
+
+        source = load_source(ModelRequest.from_json(json.loads(ir.text)))
+        save_arrays(ctx.numerics / "inputs.npz", source.inputs)
+        return fx_artefact(ir, source)
+
+
+def fx_artefact(ir: Artefact, source: Source) -> Artefact:
+    """A program as an artefact: the graph as Python code with shapes, and how large it is."""
+    program = source.program
+    weights = list(program.state_dict.values())
+    facts = {
+        "nodes": sum(node.op == "call_function" for node in program.graph.nodes),
+        "parameters": sum(w.numel() for w in weights),
+    }
+    return ir.derive(IRKind.FX, readable(program), handle=source, facts=facts)
+
+
+def readable(program: Any) -> str:
+    """The graph module's code with shapes, without colours."""
+    return program.graph_module.print_readable(print_output=False, include_stride=False, colored=False)
+
+
+def with_program(source: Source, program: Any) -> Source:
+    """The same model in another form."""
+    return dataclasses.replace(source, program=program)

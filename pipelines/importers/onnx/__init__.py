@@ -1,0 +1,1 @@
+"""ONNX models to the torch dialect."""
