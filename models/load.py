@@ -1,5 +1,7 @@
 """The door to models: what the user named, loaded and ready to lower."""
 
+from pathlib import Path
+
 from workbench.catalog import MODELS
 from workbench.core.errors import UsageError
 from workbench.core.source import ModelRequest, Source
@@ -8,16 +10,33 @@ from workbench.core.source import ModelRequest, Source
 def load_source(request: ModelRequest) -> Source:
     """Load a model of the zoo, an .onnx file, or what a `package.module:factory` or `file.py:factory` returns.
 
-    Raises UsageError naming the model, file or input that is wrong, CompileError when torch cannot export it.
+    Torch modules come as an ExportedProgram, or with frontend "onnx" as the ModelProto made of it.
+    Raises UsageError naming the model, file or input that is wrong, CompileError when torch cannot export the module.
     """
-    from models import torch_source
+    if Path(request.model).suffix == ".onnx":
+        from models.onnx_source import load_onnx
 
+        return load_onnx(request)
+    source = _load_torch(request)
+    if request.frontend == "fx":
+        return source
+    from models.torch_onnx import as_onnx
+
+    return as_onnx(source)
+
+
+def _load_torch(request: ModelRequest) -> Source:
     if request.model in MODELS:
-        spec = MODELS.load(request.model)
-        return torch_source.load_torch(spec.name, spec.build(request.seed), request)
-    if ":" in request.model:
-        factory = torch_source.import_factory(request.model)
-        return torch_source.load_torch(
-            request.model.rpartition(":")[2], torch_source.call_factory(request.model, factory), request
+        name, build = request.model, MODELS.load(request.model).build
+        from models.torch_source import load_torch
+
+        return load_torch(name, build(request.seed), request)
+    place, colon, factory = request.model.rpartition(":")
+    if not colon or not place or not factory:
+        raise UsageError(
+            f"no model '{request.model}'; give FILE.onnx, FILE.py:FACTORY, package.module:FACTORY, "
+            f"or one of: {', '.join(MODELS)}"
         )
-    raise UsageError(f"no model '{request.model}'; known: {', '.join(MODELS)}; or give a file.onnx or file.py:factory")
+    from models.torch_source import call_factory, import_factory, load_torch
+
+    return load_torch(factory, call_factory(request.model, import_factory(request.model)), request)

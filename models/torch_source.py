@@ -15,7 +15,9 @@ from torch.export.graph_signature import OutputKind, TensorArgument
 from torch.utils import _pytree as pytree
 
 from models.arrays import Array, check_inputs, draw, read_npz, to_numpy, to_torch
+from models.messages import one_line
 from models.torch_reference import run_in_float64
+from models.weights import load_weights
 from workbench.core.errors import CompileError, UsageError
 from workbench.core.source import Arrays, ModelRequest, Source
 from workbench.core.tensors import TensorSpec
@@ -76,12 +78,6 @@ def _shape_of(made: Any) -> str:
     return type(made).__name__
 
 
-def one_line(error: BaseException) -> str:
-    """`Type: first line` of an exception."""
-    lines = str(error).strip().splitlines()
-    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
-
-
 def tensors_in(tree: Any) -> list[Tensor]:
     """The tensors of nested tuples, lists and dicts, in order; None and plain values are left out."""
     return [leaf for leaf in pytree.tree_leaves(tree) if isinstance(leaf, Tensor)]
@@ -94,6 +90,8 @@ def load_torch(name: str, built: Built, request: ModelRequest) -> Source:
     Raises UsageError when sizes or inputs do not fit, CompileError when torch.export refuses the module.
     """
     module, examples = built
+    if request.weights is not None:
+        load_weights(module, request.weights)
     leaves, tree = pytree.tree_flatten(examples)
     inputs = choose_inputs(tensors_in(leaves), request)
 
