@@ -36,8 +36,8 @@ def describe(result: RunResult) -> list[str]:
     """What a person wants to read of a result."""
     lines = [f"{result.bundle} on {result.device} ({result.code})"]
     for v in result.verdicts:
-        word = "right" if v.ok else "WRONG"
-        lines.append(f"  {v.output}: {word}, error {v.error:.2e} of the output's scale, tolerance {v.tolerance:.0e} {v.reason}")
+        word = "right" if v.ok else f"WRONG ({v.reason})"
+        lines.append(f"  {v.output}: {word}, error {v.error:.2e} of the output's scale, tolerance {v.tolerance:.0e}")
     lines += [f"  {name}: {ms:.4f} ms" for name, ms in result.times.items()]
     slowest = sorted(result.steps, key=lambda s: -s["milliseconds"])[:15]
     lines += [f"    {s['milliseconds']:.4f} ms  step {s['step']:3}  {s['kernel']}  {s['source']}" for s in slowest]

@@ -17,7 +17,7 @@ from workbench.launch.plan import LaunchPlan, Pointer, Scalar, Step, constant_fi
 Array = np.ndarray[Any, Any]
 POISON = 0xFF
 """Byte that fills outputs and scratch before a run: NaN in every float type, so what is not written shows."""
-_CTYPES = {
+_CTYPES: dict[str, Any] = {
     "float64": ctypes.c_double, "float32": ctypes.c_float, "float16": np.float16,
     "int64": ctypes.c_int64, "int32": ctypes.c_int32, "int16": ctypes.c_int16, "int8": ctypes.c_int8,
     "uint64": ctypes.c_uint64, "uint32": ctypes.c_uint32, "uint16": ctypes.c_uint16, "uint8": ctypes.c_uint8,

@@ -1,4 +1,4 @@
-"""What may stay on the host: allocations, views and constants. Scalars move into kernels; the rest is refused by name."""
+"""What may stay on the host: allocations, views, constants. Scalars move into kernels; the rest is refused by name."""
 
 from typing import Any
 

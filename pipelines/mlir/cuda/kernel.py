@@ -1,7 +1,7 @@
 """One `linalg.generic` becomes one `gpu.launch` of full blocks."""
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -34,8 +34,8 @@ class Grid:
 
 
 @contextmanager
-def launch(before: Operation, grid: Grid, name: str) -> Iterator[Any]:
-    """Open a kernel in front of `before`; yields the thread's number. The body runs for numbers below `grid.threads`."""
+def launch(before: Operation, grid: Grid, name: str) -> Generator[Any]:
+    """Open a kernel in front of `before`; yields the thread's number, which is below `grid.threads`."""
     where = before.operation.location
     with ir.InsertionPoint(before), where:
         one, blocks, block = (const(v) for v in (1, grid.blocks, grid.block))
@@ -67,7 +67,8 @@ def emit(view: Structured, schedule: Schedule, name: str) -> None:
             if schedule.lanes > 1:
                 work = arith.divui(number, const(WARP))
                 lane = arith.remui(number, const(WARP))
-            corner = delinearize(work, view.parallel, [view.extents[d] // schedule.tile.get(d, 1) for d in view.parallel])
+            tiles = [view.extents[d] // schedule.tile.get(d, 1) for d in view.parallel]
+            corner = delinearize(work, view.parallel, tiles)
             tile = list(_tile_points(view, schedule, corner))
             _by_warp(view, tile, lane) if lane is not None else _by_thread(view, tile)
     view.op.erase()
@@ -80,8 +81,7 @@ Point = dict[int, Any]
 def _tile_points(view: Structured, schedule: Schedule, corner: Point) -> Iterator[Point]:
     sizes = [schedule.tile.get(d, 1) for d in view.parallel]
     starts = {
-        d: arith.muli(corner[d], const(t)) if t > 1 else corner[d]
-        for d, t in zip(view.parallel, sizes, strict=True)
+        d: arith.muli(corner[d], const(t)) if t > 1 else corner[d] for d, t in zip(view.parallel, sizes, strict=True)
     }
     for steps in itertools.product(*(range(t) for t in sizes)):
         yield {

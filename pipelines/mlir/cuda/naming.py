@@ -4,12 +4,13 @@ import re
 from typing import Any
 
 from dialects.bindings import Operation, load
-from pipelines.mlir.cuda.structured import Structured
+from pipelines.mlir.cuda.structured import Structured, dims_of
 
 ir = load("ir")
 
 _PLUMBING = {"arith.constant", "linalg.index", "arith.index_cast", "arith.extf", "arith.truncf", "arith.cmpf"}
 _LONGEST = 60
+_LOCATION = re.compile(r'"([^"]*)"(:\d+)?')
 
 
 def computes(view: Structured) -> str:
@@ -32,9 +33,14 @@ def computes(view: Structured) -> str:
 
 
 def source(location: Any) -> str:
-    """The name a location carries (a node or module path of the user's model), as an identifier; "" when it has none."""
-    match = re.search(r'loc\("([^"]*)"(?!:\d)', str(location))
-    return identifier(match[1]) if match else ""
+    """The name a location carries (a node or module path of the model); "" when it has none."""
+    return next((text for text, line in _LOCATION.findall(str(location)) if not line), "")
+
+
+def source_text(location: Any) -> str:
+    """A location as a person reads it: the model's own name, or else the innermost file name and line."""
+    files = (text.rpartition("/")[2] + line for text, line in _LOCATION.findall(str(location)) if line)
+    return source(location) or next(files, "")
 
 
 def identifier(text: str) -> str:
@@ -49,13 +55,7 @@ def of_host(ops: list[Operation]) -> str:
 
 
 def _windowed(view: Structured, position: int) -> bool:
-    return any(isinstance(e, ir.AffineBinaryExpr) and len(_dims(e)) > 1 for e in view.maps[position].results)
-
-
-def _dims(expr: Any) -> set[int]:
-    from pipelines.mlir.cuda.structured import dims_of
-
-    return dims_of(expr)
+    return any(isinstance(e, ir.AffineBinaryExpr) and len(dims_of(e)) > 1 for e in view.maps[position].results)
 
 
 def _plain(name: str) -> str:

@@ -11,7 +11,7 @@ _TILES = (4, 2)
 
 
 @dataclass(frozen=True)
-class Mapping:
+class LaunchRules:
     """Launch geometry rules.
 
     `block` threads a block for elementwise kernels, `reduce_block` for reductions. A reduction with fewer than
@@ -40,7 +40,7 @@ class Schedule:
         return math.prod(self.tile.values())
 
 
-def choose(view: Structured, rules: Mapping) -> Schedule:
+def choose(view: Structured, rules: LaunchRules) -> Schedule:
     """Schedule a structured operation."""
     if not view.reduction:
         return Schedule(rules.block, 1, {})
@@ -63,8 +63,6 @@ def _tile(view: Structured, lanes: int, most: int) -> dict[int, int]:
     reused = [d for d in dims if any(not view.depends(i, d) for i in inputs)]
     options = {d: [t for t in _TILES if view.extents[d] % t == 0] for d in reused}
     singles = [{d: t} for d in reused for t in options[d]]
-    pairs = [
-        {a: s, b: t} for a, b in itertools.combinations(reused, 2) for s in options[a] for t in options[b]
-    ]
+    pairs = [{a: s, b: t} for a, b in itertools.combinations(reused, 2) for s in options[a] for t in options[b]]
     fitting = [tile for tile in singles + pairs if math.prod(tile.values()) <= most]
     return max(fitting, key=lambda t: (math.prod(t.values()), -max(t.values())), default={})

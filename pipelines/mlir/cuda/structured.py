@@ -73,12 +73,11 @@ class Structured:
         if len(self.outputs) != 1 or not self.reduction:
             return None
         accumulator = self.body.arguments[self.inputs]
-        last = self.yields[0].owner
-        uses = [use.owner for use in accumulator.uses]
-        folds = isinstance(accumulator.type, ir.F32Type) and len(uses) == 1 and isinstance(last, ir.OpView | ir.Operation)
-        if folds and uses[0].operation == last.operation and last.operation.name in ASSOCIATIVE:
-            return str(last.operation.name)
-        return None
+        uses = [use.owner.operation for use in accumulator.uses]
+        last = self.payload[-1].operation if self.payload else None
+        if last is None or uses != [last] or not isinstance(accumulator.type, ir.F32Type):
+            return None
+        return str(last.name) if last.name in ASSOCIATIVE and list(last.results) == self.yields else None
 
 
 def dims_of(expr: Any) -> set[int]:
@@ -97,7 +96,7 @@ def structured(op: Operation) -> Structured:
     maps = tuple(ir.AffineMapAttr(a).value for a in ir.ArrayAttr(generic.attributes["indexing_maps"]))
     iterators = ["parallel" in str(a) for a in ir.ArrayAttr(generic.attributes["iterator_types"])]
     extents = _extents(generic, operands, maps, len(iterators))
-    inputs = list(ir.DenseI32ArrayAttr(generic.attributes["operandSegmentSizes"]))[0]
+    inputs = ir.DenseI32ArrayAttr(generic.attributes["operandSegmentSizes"])[0]
     parallel = tuple(d for d, p in enumerate(iterators) if p)
     written = [d for e in maps[inputs].results for d in sorted(dims_of(e))]
     order = {d: i for i, d in enumerate(written)}

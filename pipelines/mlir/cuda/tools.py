@@ -1,47 +1,23 @@
-"""The CUDA programs and files that the leg needs, where pip puts them, and what ptxas says."""
+"""ptxas, nvdisasm and libdevice: where they are, and what ptxas says of each kernel."""
 
 import re
-import shutil
 import subprocess
 from dataclasses import asdict, dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from workbench.core.errors import CompileError, ToolMissing
+from workbench.core.tools import NVDISASM, PTXAS, package_folder
 
-_PIP = {
-    "ptxas": "pip install nvidia-cuda-nvcc==13.0.88",
-    "nvdisasm": "pip install nvidia-cuda-nvdisasm==13.5.37",
-    "libdevice": "pip install nvidia-nvvm==13.5.37",
-}
 _LIBDEVICE = Path("nvvm/libdevice/libdevice.10.bc")
 
 
-def cuda_roots() -> list[Path]:
-    """Folders laid out like a CUDA toolkit: pip packages first, then a system toolkit."""
-    spec = find_spec("nvidia")
-    roots = [Path(p) / "cu13" for p in (spec.submodule_search_locations or [])] if spec else []
-    return [r for r in [*roots, Path("/usr/local/cuda")] if r.is_dir()]
-
-
-def program(name: str) -> Path:
-    """Path of `ptxas` or `nvdisasm`; raises ToolMissing with the line that installs it."""
-    for root in cuda_roots():
-        if (root / "bin" / name).is_file():
-            return root / "bin" / name
-    found = shutil.which(name)
-    if found is None:
-        raise ToolMissing(f"{name} is not installed; {_PIP[name]}")
-    return Path(found)
-
-
 def libdevice_toolkit() -> Path:
-    """Toolkit folder that holds libdevice; raises ToolMissing with the line that installs it."""
-    for root in cuda_roots():
-        if (root / _LIBDEVICE).is_file():
+    """Folder laid out like a CUDA toolkit that holds libdevice; raises ToolMissing with the line that installs it."""
+    for root in (package_folder("nvidia.cu13"), Path("/usr/local/cuda")):
+        if root is not None and (root / _LIBDEVICE).is_file():
             return root
-    raise ToolMissing(f"libdevice is not installed; {_PIP['libdevice']}")
+    raise ToolMissing(f"{_LIBDEVICE.name} is not on this machine; run: pip install 'workbench[cuda]'")
 
 
 @dataclass(frozen=True)
@@ -56,11 +32,15 @@ class KernelFacts:
 
 
 def assemble(ptx: Path, chip: str, cubin: Path) -> dict[str, KernelFacts]:
-    """Run ptxas; returns facts by kernel. Raises CompileError with the first error line."""
-    done = subprocess.run(
-        [program("ptxas"), f"-arch={chip}", "-v", str(ptx), "-o", str(cubin)], capture_output=True, text=True, check=False
-    )
+    """Run ptxas; returns facts by kernel. Raises CompileError with the first error line.
+
+    Raises ToolMissing when this ptxas does not know the chip: CUDA 13 dropped what is older than sm_75.
+    """
+    command = [str(PTXAS.path()), f"-arch={chip}", "-v", str(ptx), "-o", str(cubin)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     said = done.stdout + done.stderr
+    if "is not defined for option 'gpu-name'" in said:
+        raise ToolMissing(f"this ptxas does not know {chip}; run: pip install nvidia-cuda-nvcc-cu12")
     if done.returncode:
         wrong = [line for line in said.splitlines() if "error" in line or "fatal" in line] or said.splitlines()
         raise CompileError(f"ptxas -arch={chip}: {(wrong or ['failed without a message'])[0]}")
@@ -89,10 +69,7 @@ def parse_ptxas(text: str) -> dict[str, KernelFacts]:
 
 def disassemble(cubin: Path) -> str:
     """SASS text of a cubin; raises ToolMissing or CompileError."""
-    done = subprocess.run([program("nvdisasm"), "-c", str(cubin)], capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise CompileError(f"nvdisasm: {(done.stderr.splitlines() or ['failed without a message'])[0]}")
-    return done.stdout
+    return NVDISASM.run(["-c", str(cubin)]).decode()
 
 
 def summary(facts: dict[str, KernelFacts]) -> dict[str, Any]:

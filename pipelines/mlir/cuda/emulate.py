@@ -1,0 +1,253 @@
+"""Executes a launch plan in numpy: all threads of a launch at once, one array element a thread. Slow, and exact.
+
+It reads the outlined module, so it says whether mapping, outlining, merging, views and the arena are right on a
+machine without a GPU. It does not model time, caches or races between threads.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from dialects.bindings import Module, Operation, load
+from pipelines.mlir.cuda import outline
+from pipelines.mlir.cuda.host import VIEWS
+from workbench.core.errors import CompileError
+from workbench.core.trace.layout import numpy_dtype
+from workbench.launch.plan import LaunchPlan, Pointer, Step, tensor_bytes
+
+ir = load("ir")
+
+Array = np.ndarray[Any, Any]
+_ERF = np.vectorize(math.erf, otypes=[np.float64])
+_UNSIGNED = {1: np.bool_, 8: np.uint8, 16: np.uint16, 32: np.uint32, 64: np.uint64}
+_SIGNED = {1: np.bool_, 8: np.int8, 16: np.int16, 32: np.int32, 64: np.int64}
+
+BINARY: dict[str, Callable[[Any, Any], Any]] = {
+    "arith.addi": np.add, "arith.subi": np.subtract, "arith.muli": np.multiply,
+    "arith.addf": np.add, "arith.subf": np.subtract, "arith.mulf": np.multiply, "arith.divf": np.divide,
+    "arith.divui": np.floor_divide, "arith.remui": np.remainder, "arith.remsi": np.fmod,
+    "arith.divsi": lambda a, b: np.trunc(a / b), "arith.floordivsi": np.floor_divide,
+    "arith.andi": np.bitwise_and, "arith.ori": np.bitwise_or, "arith.xori": np.bitwise_xor,
+    "arith.maxsi": np.maximum, "arith.minsi": np.minimum, "arith.maximumf": np.maximum, "arith.minimumf": np.minimum,
+    "arith.maxnumf": np.fmax, "arith.minnumf": np.fmin, "math.powf": np.power, "math.fpowi": np.power,
+    "math.atan2": np.arctan2, "math.copysign": np.copysign,
+}  # fmt: skip
+UNARY: dict[str, Callable[[Any], Any]] = {
+    "arith.negf": np.negative, "math.absf": np.abs, "math.absi": np.abs, "math.exp": np.exp, "math.exp2": np.exp2,
+    "math.expm1": np.expm1, "math.log": np.log, "math.log1p": np.log1p, "math.log2": np.log2, "math.sqrt": np.sqrt,
+    "math.rsqrt": lambda a: 1 / np.sqrt(a), "math.tanh": np.tanh, "math.sin": np.sin, "math.cos": np.cos,
+    "math.floor": np.floor, "math.ceil": np.ceil, "math.roundeven": np.rint, "math.trunc": np.trunc, "math.erf": _ERF,
+    "arith.extf": lambda a: a, "arith.truncf": lambda a: a, "arith.sitofp": lambda a: a, "arith.extsi": lambda a: a,
+    "arith.index_cast": lambda a: a, "arith.fptosi": np.trunc,
+}  # fmt: skip
+UNSIGNED = {"arith.extui", "arith.uitofp", "arith.index_castui", "arith.divui", "arith.remui", "arith.trunci"}
+_COMPARE = {
+    "eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal
+}  # fmt: skip
+_INTEGER = ["eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"]
+_FLOAT = [
+    "false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord",
+    "ueq", "ugt", "uge", "ult", "ule", "une", "uno", "true",
+]  # fmt: skip
+"""Comparison names by MLIR's predicate number."""
+
+
+def run_plan(module: Module, plan: LaunchPlan, arrays: Mapping[str, Array]) -> dict[str, Array]:
+    """Outputs of `plan` on its outlined module. `arrays` gives inputs and constants by name.
+
+    Scratch and outputs start as NaN bytes. Raises CompileError for an operation it has no meaning for.
+    """
+    kernels = {name: op for (_, name), op in outline.kernels(module).items()}
+    arena = np.full(plan.arena_bytes, 0xFF, np.uint8)
+    memory: dict[str, list[Array]] = {
+        "input": [_bytes_of(arrays[t.name]) for t in plan.inputs],
+        "constant": [_bytes_of(arrays[t.name]) for t in plan.constants],
+        "output": [np.full(tensor_bytes(t.shape, t.dtype), 0xFF, np.uint8) for t in plan.outputs],
+        "buffer": [arena[b.offset : b.offset + b.bytes] for b in plan.buffers],
+    }
+    with np.errstate(all="ignore"):
+        for step in plan.steps:
+            _Launch(step, memory).run(kernels[step.kernel])
+    return {
+        t.name: raw.view(numpy_dtype(t.dtype)).reshape(t.shape)
+        for t, raw in zip(plan.outputs, memory["output"], strict=True)
+    }
+
+
+def operations(module: Module, plan: LaunchPlan) -> int:
+    """How many operations all threads of the plan execute together: the emulator does about a billion in 2 s."""
+    cost = {name: _cost(op.regions[0].blocks[0]) for (_, name), op in outline.kernels(module).items()}
+    return sum(math.prod(s.grid) * math.prod(s.block) * cost[s.kernel] for s in plan.steps)
+
+
+def _cost(block: Any) -> int:
+    total = 0
+    for op in block.operations:
+        inner = sum(_cost(b) for region in op.operation.regions for b in region.blocks)
+        total += 1 + inner * (_trips(op.operation) if op.operation.name == "scf.for" else 1)
+    return total
+
+
+def _trips(loop: Operation) -> int:
+    """Iterations of a loop with constant upper bound and step; a lower bound that is a lane counts as 0."""
+    upper, step = (v.owner for v in list(loop.operands)[1:3])
+    if upper.name != "arith.constant" or step.name != "arith.constant":
+        return 1
+    return -(-_integer(upper.attributes["value"]) // _integer(step.attributes["value"]))
+
+
+class _Launch:
+    """One kernel launch: values by SSA value, each an array with one element a thread, or a memory view."""
+
+    def __init__(self, step: Step, memory: Mapping[str, list[Array]]) -> None:
+        self.step, self.memory = step, memory
+        self.threads = math.prod(step.grid) * math.prod(step.block)
+        self.values: dict[Any, Any] = {}
+
+    def run(self, kernel: Operation) -> None:
+        for argument, given in zip(kernel.regions[0].blocks[0].arguments, self.step.args, strict=True):
+            if isinstance(given, Pointer):
+                raw = self.memory[given.space][given.index][given.byte_offset :]
+                self.values[argument] = raw.view(dtype_of(ir.MemRefType(argument.type).element_type))
+            else:
+                self.values[argument] = np.full(self.threads, given.value, dtype_of(argument.type))
+        self._block(kernel.regions[0].blocks[0], np.ones(self.threads, bool))
+
+    def _block(self, block: Any, mask: Array) -> list[Any]:
+        for op in block.operations:
+            operation = op.operation
+            if operation.name in ("scf.yield", "gpu.return"):
+                return [self.values[v] for v in operation.operands]
+            self._operation(operation, mask)
+        return []
+
+    def _operation(self, op: Operation, mask: Array) -> None:
+        name = op.name
+        args = [self.values[v] for v in op.operands]
+        if name == "scf.for":
+            results = self._loop(op, args, mask)
+        elif name == "scf.if":
+            results = self._branch(op, args[0], mask)
+        elif name == "memref.load":
+            at = np.where(mask, _address(op.operands[0].type, args[1:]), 0)
+            results = [args[0][at] if len(args[0]) else np.zeros(self.threads, args[0].dtype)]
+        elif name == "memref.store":
+            at = np.broadcast_to(_address(op.operands[1].type, args[2:]), self.threads)
+            args[1][at[mask]] = np.broadcast_to(args[0], self.threads)[mask]
+            results = []
+        elif name in VIEWS:
+            results = [args[0]]
+        elif name == "gpu.shuffle":
+            lanes = np.arange(self.threads) ^ int(np.ravel(args[1])[0])
+            results = [np.broadcast_to(args[0], self.threads)[lanes], np.ones(self.threads, bool)]
+        else:
+            results = [self._pure(op, args)]
+        self.values.update(zip(op.results, results, strict=True))
+
+    def _pure(self, op: Operation, args: list[Any]) -> Any:
+        name = op.name
+        if name == "arith.constant":
+            value = op.attributes["value"]
+            number = ir.FloatAttr(value).value if isinstance(value, ir.FloatAttr) else _integer(value)
+            return np.full(self.threads, number).astype(dtype_of(op.result.type))
+        if name in ("gpu.thread_id", "gpu.block_id"):
+            number, block = np.arange(self.threads), self.step.block[0]
+            return number % block if name == "gpu.thread_id" else number // block
+        if name == "affine.apply":
+            indexing = ir.AffineMapAttr(op.attributes["map"]).value
+            return evaluate(indexing.results[0], args[: indexing.n_dims], args[indexing.n_dims :])
+        if name == "arith.select":
+            return np.where(args[0], args[1], args[2])
+        if name in ("arith.cmpi", "arith.cmpf"):
+            return _compare(name, _integer(op.attributes["predicate"]), args)
+        if name in UNSIGNED:
+            args = [a.view(_UNSIGNED[8 * a.dtype.itemsize]) if a.dtype.kind == "i" else a for a in args]
+        if name in BINARY:
+            out = BINARY[name](args[0], args[1])
+        elif name in UNARY:
+            out = UNARY[name](args[0])
+        elif name in UNSIGNED:
+            out = args[0] & 1 if str(op.result.type) == "i1" else args[0]
+        else:
+            raise CompileError(f"the emulator has no meaning for {name} at {op.location}")
+        return np.asarray(out).astype(dtype_of(op.result.type))
+
+    def _loop(self, op: Operation, args: list[Any], mask: Array) -> list[Any]:
+        lower, upper, step, *carried = args
+        body = op.regions[0].blocks[0]
+        number = lower.copy()
+        active = mask & (number < upper)
+        while active.any():
+            self.values.update(zip(body.arguments, [number, *carried], strict=True))
+            new = self._block(body, active)
+            carried = [np.where(active, n, c) for n, c in zip(new, carried, strict=True)]
+            number = number + step
+            active = active & (number < upper)
+        return carried
+
+    def _branch(self, op: Operation, condition: Any, mask: Array) -> list[Any]:
+        taken = mask & condition
+        then = self._block(op.regions[0].blocks[0], taken)
+        blocks = list(op.regions[1].blocks)
+        other = self._block(blocks[0], mask & ~condition) if blocks else []
+        return [np.where(taken, a, b) for a, b in zip(then, other, strict=True)]
+
+
+def evaluate(expr: Any, dims: list[Any], symbols: list[Any]) -> Any:
+    """Value of an affine expression, given the values of its dimensions and symbols."""
+    if isinstance(expr, ir.AffineConstantExpr):
+        return expr.value
+    if isinstance(expr, ir.AffineDimExpr):
+        return dims[expr.position]
+    if isinstance(expr, ir.AffineSymbolExpr):
+        return symbols[expr.position]
+    left, right = evaluate(expr.lhs, dims, symbols), evaluate(expr.rhs, dims, symbols)
+    if isinstance(expr, ir.AffineAddExpr):
+        return left + right
+    if isinstance(expr, ir.AffineMulExpr):
+        return left * right
+    if isinstance(expr, ir.AffineModExpr):
+        return left % right
+    return left // right if isinstance(expr, ir.AffineFloorDivExpr) else -(-left // right)
+
+
+def dtype_of(kind: Any) -> Any:
+    """numpy dtype of an MLIR scalar type."""
+    text = str(kind)
+    if text == "index":
+        return np.dtype(np.int64)
+    if text == "bf16":
+        return numpy_dtype("bfloat16")
+    return np.dtype(_SIGNED[int(text[1:])] if text.startswith("i") else f"float{text[1:]}")
+
+
+def _address(kind: Any, indices: list[Any]) -> Any:
+    strides, offset = ir.MemRefType(kind).get_strides_and_offset()
+    return sum((i * s for i, s in zip(indices, strides, strict=True)), np.asarray(offset))
+
+
+def _compare(name: str, predicate: int, args: list[Any]) -> Any:
+    a, b = args
+    if name == "arith.cmpi":
+        kind = _INTEGER[predicate]
+        if kind.startswith("u") and a.dtype.kind == "i":
+            a, b = (x.view(_UNSIGNED[8 * x.dtype.itemsize]) for x in (a, b))
+        return _COMPARE[kind if len(kind) == 2 else kind[1:]](a, b)
+    kind = _FLOAT[predicate]
+    unordered = np.isnan(a) | np.isnan(b)
+    if kind in ("ord", "uno"):
+        return ~unordered if kind == "ord" else unordered
+    if kind in ("true", "false"):
+        return np.full(np.shape(a), kind == "true")
+    plain = _COMPARE[kind[1:]](a, b)
+    return plain & ~unordered if kind.startswith("o") else plain | unordered
+
+
+def _integer(value: Any) -> int:
+    return int(value.value) if hasattr(value, "value") else int(ir.IntegerAttr(value).value)
+
+
+def _bytes_of(array: Array) -> Array:
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8).copy()
