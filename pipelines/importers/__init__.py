@@ -7,9 +7,10 @@ from workbench.core.stage import Stage
 def import_stages(frontend: Frontend) -> tuple[Stage, ...]:
     """The stages from the user's model to linalg, which every MLIR route starts with."""
     from pipelines.importers.constants import LiftConstants
+    from pipelines.importers.fx.batch_norm import FoldBatchNorm
     from pipelines.importers.fx.export import Export
     from pipelines.importers.fx.to_torch import CoreAten, ImportFx
     from pipelines.importers.lowering import Decompose, Linalg
     from pipelines.importers.reference import FxReference
 
-    return (Export(), FxReference(), CoreAten(), ImportFx(), Decompose(), Linalg(), LiftConstants())
+    return (Export(), FxReference(), FoldBatchNorm(), CoreAten(), ImportFx(), Decompose(), Linalg(), LiftConstants())

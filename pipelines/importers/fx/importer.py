@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor, fx
 from torch.export import ExportedProgram
@@ -16,9 +15,8 @@ from torch_mlir.extras import fx_importer  # pyright: ignore[reportMissingImport
 from dialects.protocol import Module
 from dialects.torch_bindings import INLINE, inside, ir, new_context
 from pipelines.importers.constants import main_of, update_type
+from pipelines.importers.fx.tensors import Array, as_numpy
 from workbench.core.errors import CompileError
-
-Array = np.ndarray[Any, Any]
 
 _TORCH = str(Path(torch.__file__).parent)
 _FRAME = re.compile(r'File "([^"]+)", line (\d+),')
@@ -139,15 +137,3 @@ def vtensor(tensor: Tensor) -> Any:
     """The torch dialect's type of a tensor's value."""
     kind = fx_importer.create_mlir_tensor_type(tensor)
     return ir.Type.parse(f"!torch.vtensor<{list(tensor.shape)},{kind.element_type}>")
-
-
-def as_numpy(tensor: Tensor) -> Array:
-    """The tensor's memory, without a copy where it is contiguous; types numpy lacks as ml_dtypes."""
-    tensor = tensor.detach().contiguous()
-    kind = str(tensor.dtype).removeprefix("torch.")
-    if kind.startswith(("bfloat", "float8")):
-        import ml_dtypes
-
-        bits = {1: torch.uint8, 2: torch.uint16}[tensor.itemsize]
-        return tensor.view(bits).numpy().view(getattr(ml_dtypes, kind))
-    return tensor.numpy()
