@@ -8,7 +8,7 @@ from typing import Any
 from workbench.core.artefact import Artefact
 from workbench.core.observe import Observer, PassRecord
 from workbench.core.stage import Stage
-from workbench.core.trace.layout import put_blob, write_atomic, write_json
+from workbench.core.trace.layout import put_blob, write_atomic, write_json, write_stage
 from workbench.core.trace.writer import TraceWriter
 from workbench.metrics import count_ops, delta
 
@@ -37,8 +37,7 @@ class Recorder(Observer):
         self._writer.save()
 
     def after_stage(self, index: int, stage: Stage, out: Artefact, seconds: float) -> None:
-        file = stage_file(index, stage)
-        write_atomic(self._root / file, out.text.encode())
+        file = write_stage(self._root, stage_file(index, stage), out.text)
         companions: list[str] = []
         for name, data in out.blobs.items():
             companion = f"stages/{index:02d}-{name}"

@@ -12,7 +12,7 @@ from typing import Any
 from workbench import __version__
 from workbench.catalog import ROUTES
 from workbench.core.artefact import Artefact
-from workbench.core.errors import CompileError, ExitCode, NumbersDiffer, UsageError, WorkbenchError
+from workbench.core.errors import CompileError, ExitCode, Interrupted, NumbersDiffer, UsageError, WorkbenchError
 from workbench.core.kinds import IRKind
 from workbench.core.observe import Observer
 from workbench.core.pipeline import Pipeline, kinds_between
@@ -91,6 +91,10 @@ def lower(request: LowerRequest, progress: Progress = lambda _: None) -> Trace:
     except BaseException as error:
         with suppress(OSError):
             _close(root, "interrupted" if isinstance(error, KeyboardInterrupt) else "failed", error)
+        if isinstance(error, KeyboardInterrupt):
+            error = Interrupted("interrupted; the trace shows how far it got")
+            error.trace = root
+            raise error from None
         if isinstance(error, CompileError):
             _naming_stage(root, error)
         if isinstance(error, WorkbenchError):

@@ -44,7 +44,11 @@ def command(
         key, _, stage = from_.rpartition(":")
         if not key:
             raise UsageError(f"--from takes TRACE:STAGE, not '{from_}'")
-        start = (find_trace(runs, key).root, stage)
+        earlier = find_trace(runs, key)
+        if earlier.manifest.get("model") != model:
+            raise UsageError(f"{earlier.root.name} is of model '{earlier.manifest.get('model')}', not '{model}'")
+        start = (earlier.root, stage)
+        frontend = frontend or earlier.manifest["request"]["frontend"]
     request = LowerRequest(
         model=ModelRequest(model, frontend_of(model, frontend), _sizes(input_ or []), weights, inputs),
         route=via,

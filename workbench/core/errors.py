@@ -50,6 +50,12 @@ class NumbersDiffer(WorkbenchError):
     exit_code = ExitCode.NUMBERS_DIFFER
 
 
+class Interrupted(WorkbenchError):
+    """The user stopped the run."""
+
+    exit_code = ExitCode.INTERRUPTED
+
+
 class Skip(Exception):
     """Raised by a stage that does not apply here; the trace records `skipped, because <reason>`."""
 

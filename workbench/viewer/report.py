@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from workbench.core.errors import UsageError
 from workbench.core.trace import Trace
 from workbench.core.trace.layout import write_atomic
 from workbench.metrics import dialects
@@ -114,12 +115,10 @@ def _pass_table(trace: Trace) -> str:
 def _form(trace: Trace, stage: dict[str, Any]) -> str:
     if not stage.get("file"):
         return ""
-    path = trace.root / stage["file"]
     try:
-        with path.open(encoding="utf-8", errors="replace") as lines:
-            shown = [line for _, line in zip(range(_SHOWN_LINES), lines, strict=False)]
-    except OSError as error:
-        return f"<p class=failed>{_e(stage['file'])} cannot be read: {_e(error.strerror)}</p>"
+        shown = trace.text(stage).splitlines(keepends=True)[:_SHOWN_LINES]
+    except UsageError as error:
+        return f"<p class=failed>{_e(error)}</p>"
     more = max(0, stage.get("lines", 0) - len(shown))
     tail = f"\n… {more} more lines in {stage['file']}" if more else ""
     link = f"<a href='{_e(stage['file'])}'>{_e(stage['file'])}</a>"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from workbench.core.errors import UsageError
 from workbench.core.pipeline import Pipeline, kinds_between
-from workbench.core.trace.layout import put_blob
+from workbench.core.trace.layout import put_blob, write_stage
 from workbench.core.trace.reader import Trace
 from workbench.core.trace.writer import TraceWriter
 
@@ -34,15 +34,16 @@ def carry_over(source: Trace, writer: TraceWriter, pipeline: Pipeline, start: in
             writer.event("stage-skipped", index=i, reason=f"the run starts at a stage of {source.root.name}")
             continue
         artefact = source.artefact(record)
-        for file in (record["file"], *record.get("companions", ())):
-            shutil.copyfile(source.root / file, writer.root / "stages" / Path(file).name)
+        file = write_stage(writer.root, record["file"].removesuffix(".gz"), artefact.text)
+        for companion in record.get("companions", ()):
+            shutil.copyfile(source.root / companion, writer.root / companion)
         for digest in (record.get("located"), record.get("signature")):
             if digest:
                 put_blob(writer.root, source.blob(digest))
         body = {k: record[k] for k in _TAKEN if k in record}
         if artefact.digest() != record["sha256"]:
             body |= {"sha256": artefact.digest(), "located": None}
-        writer.event("stage-done", index=i, file=record["file"], seconds=None, taken_from=source.root.name, **body)
+        writer.event("stage-done", index=i, file=file, seconds=None, taken_from=source.root.name, **body)
     for path in (source.root / "consts").glob("*.npy"):
         _share(path, writer.root / "consts" / path.name)
     for name in ("inputs.npz", "reference.npz"):

@@ -40,6 +40,31 @@ def write_json(path: Path, data: Any) -> None:
     write_atomic(path, (json.dumps(data, indent=1, ensure_ascii=False) + "\n").encode())
 
 
+LARGE_STAGE = 256 * 1024
+"""Bytes of stage text above which the file in stages/ is gzip-compressed."""
+
+
+def write_stage(root: Path, file: str, text: str) -> str:
+    """Write a stage's text at `file`, or compressed at `<file>.gz` when it is large; returns the path written."""
+    data = text.encode()
+    if len(data) <= LARGE_STAGE:
+        write_atomic(root / file, data)
+        return file
+    write_atomic(root / f"{file}.gz", gzip.compress(data, compresslevel=4, mtime=0))
+    return f"{file}.gz"
+
+
+def read_stage(root: Path, file: str) -> str:
+    """Text of a stage. Where `<name>.gz` was written, an uncompressed `<name>` beside it (an edited copy) comes first.
+
+    Raises OSError, EOFError or UnicodeDecodeError when it is missing or damaged.
+    """
+    plain = root / file.removesuffix(".gz")
+    if plain.exists():
+        return plain.read_bytes().decode()
+    return gzip.decompress((root / file).read_bytes()).decode()
+
+
 def blob_path(root: Path, digest: str) -> Path:
     """Path of the blob whose uncompressed content has this SHA-256."""
     return root / "blobs" / "sha256" / digest[:2] / f"{digest}.gz"

@@ -9,7 +9,7 @@ from workbench.core.artefact import Artefact
 from workbench.core.errors import UsageError
 from workbench.core.kinds import IRKind
 from workbench.core.tensors import Signature
-from workbench.core.trace.layout import EVENTS, FORMAT, MANIFEST, VERSION, get_blob
+from workbench.core.trace.layout import EVENTS, FORMAT, MANIFEST, VERSION, get_blob, read_stage
 from workbench.core.trace.state import Manifest, replay
 
 
@@ -67,8 +67,8 @@ class Trace:
             why = stage.get("reason") or stage["status"]
             raise UsageError(f"stage '{stage['name']}' of {self.root.name} has no IR: {stage['status']} ({why})")
         try:
-            return (self.root / stage["file"]).read_text()
-        except (OSError, UnicodeDecodeError) as error:
+            return read_stage(self.root, stage["file"])
+        except (OSError, EOFError, UnicodeDecodeError) as error:
             raise UsageError(f"{self.root / stage['file']} cannot be read: {error}") from None
 
     def artefact(self, stage: dict[str, Any]) -> Artefact:

@@ -39,7 +39,7 @@ class TraceWriter:
             return TraceWriter(root, new_manifest())
         except OSError as error:
             raise UsageError(
-                f"cannot write a trace under {runs}: {error.strerror}; give a writable folder with --out"
+                f"cannot write a trace under {runs}: {error.strerror}; give a writable folder with --runs"
             ) from None
 
     @staticmethod

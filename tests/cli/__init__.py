@@ -1,0 +1,1 @@
+"""The command line, end to end, mostly on what goes wrong."""
