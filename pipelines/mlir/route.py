@@ -1,6 +1,7 @@
 """The MLIR route as a readable list of stages."""
 
 from pipelines.importers import import_stages
+from pipelines.mlir.cuda.stages import CUDA_STAGES
 from pipelines.mlir.host.lowering import Assemble, Loops, Optimize, ToLlvm, Translate
 from pipelines.mlir.host.run import RunHost
 from pipelines.mlir.linalg import Bufferize, Fuse
@@ -12,11 +13,15 @@ from workbench.core.stage import Stage
 def build(choices: RouteChoices) -> Pipeline:
     """Import, fuse, give buffers; then the host leg and, when a chip is named, the CUDA leg from the same buffers."""
     host: tuple[Stage, ...] = (Loops(), ToLlvm(), Translate(), Optimize(), Assemble(), RunHost())
-    cuda: tuple[Stage, ...] = ()
+    cuda: tuple[Stage, ...] = tuple(stage() for stage in CUDA_STAGES) if choices.target.chip else ()
     return Pipeline((*import_stages(choices.frontend), Fuse(), Bufferize(), *host, *cuda))
 
 
-STAGES: tuple[type[Stage], ...] = (Fuse, Bufferize, Loops, ToLlvm, Translate, Optimize, Assemble, RunHost)
+STAGES: tuple[type[Stage], ...] = (
+    *(Fuse, Bufferize),
+    *(Loops, ToLlvm, Translate, Optimize, Assemble, RunHost),
+    *CUDA_STAGES,
+)
 
 ROUTE = Route(
     name="mlir",

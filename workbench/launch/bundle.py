@@ -10,7 +10,7 @@ import numpy as np
 
 from workbench.core.errors import UsageError
 from workbench.launch.plan import LaunchPlan, check_against_ptx
-from workbench.launch.runner import Array, Session
+from workbench.launch.runner import Array, Session, load_arrays
 from workbench.numerics import TOLERANCE, Verdict, judge
 
 _ROUNDS = 7
@@ -68,13 +68,13 @@ def run_bundle(
     """
     plan = load_plan(bundle)
     with Session(bundle, plan, prefer_cubin) as session:
-        session.set_inputs(_arrays(inputs or bundle / "inputs.npz"))
+        session.set_inputs(load_arrays(inputs or bundle / "inputs.npz"))
         session.poison()
         session.enqueue()
         outputs = session.outputs()
         if save_outputs is not None:
             np.savez(save_outputs, **outputs)  # pyright: ignore[reportArgumentType]
-        verdicts = () if inputs else _judge(plan, outputs, _arrays(bundle / "expected.npz"))
+        verdicts = () if inputs else _judge(plan, outputs, load_arrays(bundle / "expected.npz"))
         result = RunResult(bundle.name, str(session.device.name), session.code, verdicts)
         if result.ok and time:
             result = _timed(session, result, profile)
@@ -104,11 +104,3 @@ def _median(session: Session, work: Any, rounds: int = _ROUNDS) -> float:
     repeats = max(1, min(1000, int(_ROUND_MS / max(once, 1e-3))))
     session.time(work, repeats)
     return statistics.median(session.time(work, repeats) for _ in range(rounds))
-
-
-def _arrays(path: Path) -> dict[str, Array]:
-    try:
-        with np.load(path) as data:
-            return {name: data[name] for name in data.files}
-    except (OSError, ValueError) as error:
-        raise UsageError(f"cannot read {path}: {error}") from None

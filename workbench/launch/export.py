@@ -1,5 +1,6 @@
 """Writes a bundle: the folder that `workbench run` takes to a machine with a GPU."""
 
+import json
 import shutil
 from collections.abc import Mapping
 from dataclasses import replace
@@ -8,8 +9,10 @@ from pathlib import Path
 import numpy as np
 
 from workbench.core.errors import UsageError
+from workbench.core.kinds import IRKind
+from workbench.core.trace import Trace
 from workbench.launch.plan import LaunchPlan, check, check_against_ptx, constant_file
-from workbench.launch.runner import Array
+from workbench.launch.runner import Array, load_arrays
 
 
 def write_bundle(
@@ -43,3 +46,26 @@ def write_bundle(
     (partial / "plan.json").write_text(plan.dumps())
     partial.rename(folder)
     return plan
+
+
+def export_trace(trace: Trace, folder: Path) -> LaunchPlan:
+    """Write the bundle of a trace that reached its launch plan and PTX, with the cubin if it was made.
+
+    Raises UsageError naming the stage that is missing.
+    """
+    made = {IRKind(s["kind"]): s for s in trace.stages if s["status"] == "done"}
+    for kind in (IRKind.PLAN, IRKind.PTX):
+        if kind not in made:
+            why = [s.get("reason") or s["status"] for s in trace.stages if s["kind"] == kind]
+            raise UsageError(f"{trace.root.name} has no {kind}: {why[0] if why else 'its route does not make one'}")
+    plan = LaunchPlan.from_json(json.loads(trace.text(made[IRKind.PLAN])))
+    blobs = trace.artefact(made[IRKind.SASS]).blobs if IRKind.SASS in made else {}
+    return write_bundle(
+        folder,
+        replace(plan, model=str(trace.manifest.get("model", ""))),
+        trace.text(made[IRKind.PTX]),
+        blobs.get("kernels.cubin"),
+        trace.root / "consts",
+        load_arrays(trace.root / "numerics" / "inputs.npz"),
+        load_arrays(trace.root / "numerics" / "reference.npz"),
+    )
