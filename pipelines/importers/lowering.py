@@ -62,4 +62,7 @@ class Linalg(TorchStage):
     produces: ClassVar[IRKind] = IRKind.LINALG
 
     def lower(self, passes: PassRunner) -> None:
+        from pipelines.importers.bools import bools_to_bytes
+
         passes.run(BACKEND_TO_LINALG)
+        passes.rewrite("bools-to-bytes", bools_to_bytes)

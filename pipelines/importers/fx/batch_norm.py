@@ -46,7 +46,7 @@ def fold(program: Any) -> tuple[Any, int]:
     import torch
     from torch.export.graph_signature import ExportGraphSignature, InputKind
 
-    module = copy.deepcopy(program.graph_module)
+    module = copied(program.graph_module)
     state = dict(program.state_dict)
     signature = program.graph_signature
     weights = {s.arg.name: s.target for s in signature.input_specs if s.target in state}
@@ -55,6 +55,8 @@ def fold(program: Any) -> tuple[Any, int]:
         for node in list(module.graph.nodes)
         if node.target == torch.ops.aten.batch_norm.default
     )
+    if not folded:
+        return program, 0
     unused = {n.name for n in module.graph.find_nodes(op="placeholder") if not n.users and n.name in weights}
     for node in module.graph.find_nodes(op="placeholder"):
         if node.name in unused:
@@ -74,13 +76,22 @@ def fold(program: Any) -> tuple[Any, int]:
     return made, folded
 
 
+def copied(module: Any) -> Any:
+    """A copy of a graph module whose nodes keep their names, which the program's signature refers to."""
+    twin = copy.deepcopy(module)
+    for old, new in zip(module.graph.nodes, twin.graph.nodes, strict=True):
+        new.name, new.target = old.name, old.target
+    return twin
+
+
 def _fold_one(norm: Any, weights: dict[str, str], state: dict[str, Any]) -> bool:
     """Fold one batch norm, its shift taking the place of the bias. False where the layer or a weight is shared."""
     layer, gamma, beta, mean, variance, training, _, eps, *_ = norm.args
     if training or not _is_layer(layer) or mean is None:
         return False
-    _, kernel, bias, *rest = (*layer.args, None)[: max(3, len(layer.args))]
-    slot: Any = bias if bias is not None else beta if beta is not None else mean
+    kernel: Any = layer.args[1]
+    bias: Any = layer.args[2] if len(layer.args) > 2 else None
+    slot: Any = next(n for n in (bias, beta, mean) if n is not None)
     used = [n for n in (kernel, bias, gamma, beta, mean, variance) if n is not None]
     if len(layer.users) > 1 or any(n.name not in weights for n in used) or len(kernel.users) > 1 or len(slot.users) > 1:
         return False
@@ -93,7 +104,7 @@ def _fold_one(norm: Any, weights: dict[str, str], state: dict[str, Any]) -> bool
     shift = (value(bias, 0.0) - value(mean, 0.0)) * scale + value(beta, 0.0)
     _put(state, weights[kernel.name], w * scale.reshape(-1, *[1] * (w.dim() - 1)))
     _put(state, weights[slot.name], shift)
-    layer.args = (layer.args[0], kernel, slot, *rest)
+    layer.args = (layer.args[0], kernel, slot, *layer.args[3:])
     norm.replace_all_uses_with(layer)
     norm.graph.erase_node(norm)
     return True
