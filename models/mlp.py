@@ -3,12 +3,12 @@
 import torch
 from torch import Tensor, nn
 
-from models.initial import seeded
+from models.initial import randomise, seeded
 from models.spec import ModelSpec
 
 
 class MLP(nn.Module):
-    """float32 [n, 256] -> float32 [n, 10], with GELU between three linear layers."""
+    """[n, 256] -> [n, 10], with GELU between three linear layers."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -22,9 +22,18 @@ class MLP(nn.Module):
 
 
 def build(seed: int) -> tuple[nn.Module, tuple[Tensor, ...]]:
-    """The perceptron on a batch of 64."""
+    """The perceptron on a batch of 64, in float32."""
     with seeded(seed):
-        return MLP().eval(), (torch.randn(64, 256),)
+        model = MLP().eval()
+        randomise(model)
+        return model, (torch.randn(64, 256),)
+
+
+def build_fp16(seed: int) -> tuple[nn.Module, tuple[Tensor, ...]]:
+    """The same weights and inputs in float16."""
+    model, (x,) = build(seed)
+    return model.half(), (x.half(),)
 
 
 SPEC = ModelSpec("mlp", "multilayer perceptron 256-512-512-10 with GELU, batch 64", build)
+FP16 = ModelSpec("mlp_fp16", "the multilayer perceptron in float16", build_fp16, "float16")

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-from models.initial import randomise_norms, seeded
+from models.initial import randomise, seeded
 from models.spec import ModelSpec
 
 
@@ -59,7 +59,7 @@ def build(seed: int) -> tuple[nn.Module, tuple[Tensor, ...]]:
     """ResNet-18 on one 224x224 image."""
     with seeded(seed):
         model = ResNet18().eval()
-        randomise_norms(model)
+        randomise(model)
         return model, (torch.randn(1, 3, 224, 224),)
 
 

@@ -6,7 +6,16 @@ MODELS = Registry(
     "model",
     [
         ("resnet18", "models.resnet18:SPEC"),
+        ("mobile", "models.mobile:SPEC"),
         ("mlp", "models.mlp:SPEC"),
+        ("mlp_fp16", "models.mlp:FP16"),
+        ("mlp_int8", "models.mlp_int8:SPEC"),
+        ("attention", "models.attention:SPEC"),
+        ("attention_causal", "models.attention:CAUSAL"),
+        ("attention_fp16", "models.attention:FP16"),
+        ("encoder", "models.encoder:SPEC"),
+        ("decoder_prefill", "models.decoder:PREFILL"),
+        ("decoder_step", "models.decoder:STEP"),
     ],
 )
 """name -> `models.spec.ModelSpec`"""
