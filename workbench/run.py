@@ -12,7 +12,7 @@ from typing import Any
 from workbench import __version__
 from workbench.catalog import ROUTES
 from workbench.core.artefact import Artefact
-from workbench.core.errors import CompileError, ExitCode, Interrupted, NumbersDiffer, UsageError, WorkbenchError
+from workbench.core.errors import CompileError, Interrupted, NumbersDiffer, UsageError, WorkbenchError
 from workbench.core.kinds import IRKind
 from workbench.core.observe import Observer
 from workbench.core.pipeline import Pipeline, kinds_between
@@ -76,37 +76,39 @@ def lower(request: LowerRequest, progress: Progress = lambda _: None) -> Trace:
     source = Trace.open(request.start[0]) if request.start else None
     writer = TraceWriter.create(request.runs, Path(request.model.model.partition(":")[0]).stem, request.route)
     root = writer.root
-    with writer:
-        writer.start_run([_planned(s) for s in pipeline.stages], _about(request, pipeline))
-        if source is not None:
-            carry_over(source, writer, pipeline, start)
-        for i in range(stop, len(pipeline.stages)):
-            writer.event("stage-skipped", index=i, reason=f"the run was asked to stop at {request.stop}")
     try:
+        with writer:
+            writer.start_run([_planned(s) for s in pipeline.stages], _about(request, pipeline))
+            if source is not None:
+                carry_over(source, writer, pipeline, start)
+            for i in range(stop, len(pipeline.stages)):
+                writer.event("stage-skipped", index=i, reason=f"the run was asked to stop at {request.stop}")
         verdicts: list[Message] = []
         for span in pipeline.segments(start, stop):
             params = _span_params(request, root, span)
             verdicts += run_job("workbench.run:run_span", params, root / "worker.log", progress, request.seconds)
-        _close(root, "done", None)
-    except BaseException as error:
-        with suppress(OSError):
-            _close(root, "interrupted" if isinstance(error, KeyboardInterrupt) else "failed", error)
-        if isinstance(error, KeyboardInterrupt):
-            error = Interrupted("interrupted; the trace shows how far it got")
-            error.trace = root
-            raise error from None
-        if isinstance(error, CompileError):
-            _naming_stage(root, error)
-        if isinstance(error, WorkbenchError):
-            error.trace = root
-        raise
-    wrong = [v for v in verdicts if not v["ok"]]
-    if wrong:
-        error = NumbersDiffer(f"output '{wrong[0]['output']}' is not the reference's: {wrong[0]['reason']}")
-        _close(root, "failed", error)
-        error.trace = root
-        raise error
+        for wrong in (v for v in verdicts if not v["ok"]):
+            raise NumbersDiffer(f"output '{wrong['output']}' is not the reference's: {wrong['reason']}")
+    except WorkbenchError as error:
+        raise _recorded(root, error) from None
+    except KeyboardInterrupt:
+        raise _recorded(root, Interrupted("interrupted; the trace shows how far it got")) from None
+    with TraceWriter.resume(root) as again:
+        again.end_run("done")
     return Trace.open(root)
+
+
+def _recorded(root: Path, error: WorkbenchError) -> WorkbenchError:
+    """Close the trace with `error`, which gets the trace's folder and, when it lacks one, the failed stage's name."""
+    error.trace = root
+    status = "interrupted" if isinstance(error, Interrupted) else "failed"
+    with suppress(OSError), TraceWriter.resume(root) as writer:
+        stuck = [s["name"] for s in writer.manifest["stages"] if s["status"] in ("failed", "running")]
+        if stuck and isinstance(error, CompileError) and not str(error).startswith("stage "):
+            error.args = (f"stage '{stuck[0]}': {error}",)
+        described = {"kind": type(error).__name__, "message": str(error), "exit_code": int(error.exit_code)}
+        writer.end_run(status, described)
+    return error
 
 
 def run_span(params: Message, send: Send) -> list[Message]:
@@ -186,22 +188,6 @@ def _versions() -> dict[str, str]:
         with suppress(PackageNotFoundError):
             out[name] = version(name)
     return out
-
-
-def _close(root: Path, status: str, error: BaseException | None) -> None:
-    described = None
-    if error is not None:
-        code = error.exit_code if isinstance(error, WorkbenchError) else ExitCode.INTERRUPTED
-        described = {"kind": type(error).__name__, "message": str(error) or status, "exit_code": int(code)}
-    with TraceWriter.resume(root) as writer:
-        writer.end_run(status, described)
-
-
-def _naming_stage(root: Path, error: CompileError) -> None:
-    """Let the error say which stage it came from, also when the process died without a word."""
-    failed = [s["name"] for s in Trace.open(root).stages if s["status"] == "failed"]
-    if failed and not str(error).startswith("stage "):
-        error.args = (f"stage '{failed[0]}': {error}",)
 
 
 class _Reporter(Observer):
