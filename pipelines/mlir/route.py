@@ -13,6 +13,8 @@ from workbench.core.stage import Stage
 def build(choices: RouteChoices) -> Pipeline:
     """Import, fuse, give buffers; then the host leg and, when a chip is named, the CUDA leg from the same buffers."""
     host: tuple[Stage, ...] = (Loops(), ToLlvm(), Translate(), Optimize(), Assemble(), RunHost())
+    if not choices.target.cpu:
+        host = ()
     cuda: tuple[Stage, ...] = tuple(stage() for stage in CUDA_STAGES) if choices.target.chip else ()
     return Pipeline((*import_stages(choices.frontend), Fuse(), Bufferize(), *host, *cuda))
 

@@ -10,7 +10,7 @@ DEFAULT_CHIP = "sm_90a"
 
 @dataclass(frozen=True)
 class Target:
-    """`cpu` is an LLVM CPU name or "native"; `chip` is an NVIDIA chip ("sm_90a") or "" for no GPU code.
+    """`cpu` is an LLVM CPU name, "native", or "" for no host code; `chip` an NVIDIA chip, or "" for no GPU code.
 
     `require_cuda` is set when the user asked for the chip: a missing tool is then an error and not a skipped stage.
     `threads` is how many threads the host code may use.
@@ -22,8 +22,11 @@ class Target:
     threads: int = 1
 
 
-def parse_target(text: str, threads: int = 1) -> Target:
-    """Read `--target`: "" (host, and the default chip when its tools are there), "cpu", "cpu:NAME", "cuda[:CHIP]"."""
+def parse_target(text: str, threads: int = 1, verify: bool = True) -> Target:
+    """Read `--target`: "" (host, and the default chip when its tools are there), "cpu", "cpu:NAME", "cuda[:CHIP]".
+
+    Host code is made for a CUDA chip too, to verify the numbers on this machine, unless `verify` is off.
+    """
     kind, _, name = text.partition(":")
     if not re.fullmatch(r"[\w.+-]*", name):
         raise UsageError(f"no target '{text}'; examples: cpu, cpu:znver4, cuda:sm_90a")
@@ -33,6 +36,7 @@ def parse_target(text: str, threads: int = 1) -> Target:
         case "cpu":
             return Target(name or "native", "", threads=threads)
         case "cuda":
-            return Target("native", name or DEFAULT_CHIP, require_cuda=True, threads=threads)
+            cpu = "native" if verify else ""
+            return Target(cpu, name or DEFAULT_CHIP, require_cuda=True, threads=threads)
         case _:
             raise UsageError(f"no target '{text}'; examples: cpu, cpu:znver4, cuda:sm_90a")
