@@ -96,7 +96,7 @@ def _retype_result(op: Operation, order: Sequence[int]) -> None:
 def cancel_transposes(module: Module) -> None:
     """Move transposes through what can absorb them until only those at the model's edges are left."""
     flipped: list[Operation] = []
-    while any([_absorb(op, flipped) for op in ops_named(module, "linalg.transpose")]):
+    while sum(_absorb(op, flipped) for op in ops_named(module, "linalg.transpose")):
         pass
     for op in ops_named(module, "linalg.generic"):
         _order_by_output(op)
@@ -105,7 +105,7 @@ def cancel_transposes(module: Module) -> None:
 def _absorb(op: Operation, flipped: list[Operation]) -> bool:
     """One step for one transpose; whether anything changed."""
     source, result = op.operands[0], op.results[0]
-    order = list(ir.DenseI64ArrayAttr(op.attributes["permutation"]))
+    order = _permutation(op)
     if not list(result.uses):
         op.erase()
         return True
@@ -117,13 +117,13 @@ def _absorb(op: Operation, flipped: list[Operation]) -> bool:
     if fresh is not None:
         result.replace_all_uses_with(fresh)
         return True
-    return any([_into_reader(user, result, source, order) for user in users(result)])
+    return sum(_into_reader(user, result, source, order) for user in users(result)) > 0
 
 
 def _through_producer(source: Any, order: Sequence[int], flipped: list[Operation]) -> Any:
     """The transpose of `source` without a transpose, or with an earlier one; None when its producer stays."""
     if (before := defining(source, "linalg.transpose")) is not None:
-        return transpose(before.operands[0], permuted(list(ir.DenseI64ArrayAttr(before.attributes["permutation"])), order))
+        return transpose(before.operands[0], permuted(_permutation(before), order))
     if defining(source, "tensor.empty") is not None:
         return create("tensor.empty", [], transposed_type(source.type, order))
     if (pad := defining(source, "tensor.pad")) is not None and _static_pad(pad) and _only_transposed(source, order):
@@ -139,11 +139,12 @@ def _through_producer(source: Any, order: Sequence[int], flipped: list[Operation
     return None
 
 
+def _permutation(op: Operation) -> list[int]:
+    return list(ir.DenseI64ArrayAttr(op.attributes["permutation"]))
+
+
 def _only_transposed(value: Any, order: Sequence[int]) -> bool:
-    return all(
-        user.name == "linalg.transpose" and list(ir.DenseI64ArrayAttr(user.attributes["permutation"])) == list(order)
-        for user in users(value)
-    )
+    return all(user.name == "linalg.transpose" and _permutation(user) == list(order) for user in users(value))
 
 
 def _static_pad(pad: Operation) -> bool:
@@ -206,5 +207,3 @@ def _order_by_output(op: Operation) -> None:
     loops = [index[0][0] for index in nest.outputs[0].indices if len(index) == 1]
     if sorted(loops) == list(range(len(nest.sizes))) and loops != sorted(loops):
         permute_loops(op, loops)
-
-
