@@ -53,8 +53,11 @@ def parse(text: str, near: Module | None = None) -> Module:
 
 
 def clone(module: Module) -> Module:
-    """An independent copy of a module, in its context."""
-    return module.operation.clone()
+    """An independent copy of a module, in its context.
+
+    Through bytecode: a transform script applied to what `Operation.clone` gives corrupts the heap.
+    """
+    return load("ir").Module.parse(fingerprint(module), context=module.operation.context)
 
 
 @contextmanager

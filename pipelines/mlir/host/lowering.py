@@ -16,7 +16,7 @@ from workbench.core.tools import LLC, MLIR_TRANSLATE, OPT
 TO_LLVM = (
     "expand-strided-metadata,lower-affine,convert-scf-to-cf,convert-vector-to-llvm,convert-math-to-llvm,"
     "convert-math-to-libm,arith-expand,finalize-memref-to-llvm,convert-arith-to-llvm,convert-index-to-llvm,"
-    "convert-func-to-llvm,convert-cf-to-llvm,reconcile-unrealized-casts"
+    "convert-openmp-to-llvm,convert-func-to-llvm,convert-cf-to-llvm,convert-ub-to-llvm,reconcile-unrealized-casts"
 )
 
 
