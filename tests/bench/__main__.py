@@ -108,7 +108,8 @@ def host(runs: Path) -> list[dict[str, Any]]:
     for level, threads in (("naive", 1), ("tiled", 1), ("tiled", 2)):
         pairs: list[str] = []
         for name, model in PROBLEMS.items():
-            request = LowerRequest(ModelRequest(model), level=level, target=Target(chip="", threads=threads), runs=runs)
+            target = Target(chip="", threads=threads)
+            request = LowerRequest(ModelRequest(model), level=level, target=target, runs=runs)
             pairs.append(f"{name}={lower(request).root}")
         command = [sys.executable, "-m", "tests.bench.host", str(threads), *pairs]
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)

@@ -7,14 +7,6 @@
 // CHECK:           arith.addf
 // CHECK-NEXT:      arith.maximumf
 // CHECK-NOT:     linalg.generic
-func.func @main
-// CHECK:         linalg.generic
-// CHECK-SAME:      iterator_types = ["parallel", "parallel", "reduction"]
-// CHECK:         linalg.generic
-// CHECK-SAME:      iterator_types = ["parallel", "parallel"]
-// CHECK:           arith.addf
-// CHECK:           arith.maximumf
-// CHECK-NOT:     linalg.generic
 func.func @main(%a: tensor<4x8xf32>, %b: tensor<8x4xf32>, %c: tensor<4x4xf32>) -> tensor<4x4xf32> {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<4x4xf32>
