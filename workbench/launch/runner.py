@@ -6,6 +6,7 @@ A bundle is a folder with `plan.json`, the kernels (`kernels.ptx`, optionally a 
 
 import ctypes
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -27,11 +28,12 @@ _CTYPES: dict[str, Any] = {
 
 def _cuda() -> tuple[Any, Any]:
     try:
-        import cuda.core as core  # pyright: ignore[reportMissingImports]
-        from cuda.bindings import driver  # pyright: ignore[reportMissingImports]
+        core = import_module("cuda.core")
+        if not hasattr(core, "Device"):  # before cuda-core 0.5
+            core = import_module("cuda.core.experimental")
+        return core, import_module("cuda.bindings.driver")
     except ImportError as error:
         raise ToolMissing(f"cuda-core does not load ({error}); run: pip install 'workbench[gpu]'") from None
-    return (core if hasattr(core, "Device") else core.experimental), driver
 
 
 class Session:

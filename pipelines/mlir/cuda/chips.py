@@ -48,9 +48,14 @@ class Chip:
     name: str
 
     @property
+    def ptx(self) -> int:
+        """PTX version to ask for, times ten."""
+        return max(PTX_OF[self.name], _COMMON_PTX)
+
+    @property
     def features(self) -> str:
         """LLVM subtarget feature, for example "+ptx80"."""
-        return f"+ptx{max(PTX_OF[self.name], _COMMON_PTX)}"
+        return f"+ptx{self.ptx}"
 
 
 def chip(name: str) -> Chip:

@@ -13,7 +13,7 @@ import numpy as np
 from dialects.bindings import Module, Operation, load
 from pipelines.mlir.cuda import outline
 from pipelines.mlir.cuda.host import VIEWS
-from workbench.core.errors import CompileError
+from workbench.core.errors import Skip
 from workbench.core.trace.layout import numpy_dtype
 from workbench.launch.plan import LaunchPlan, Pointer, Step, tensor_bytes
 
@@ -57,7 +57,7 @@ _FLOAT = [
 def run_plan(module: Module, plan: LaunchPlan, arrays: Mapping[str, Array]) -> dict[str, Array]:
     """Outputs of `plan` on its outlined module. `arrays` gives inputs and constants by name.
 
-    Scratch and outputs start as NaN bytes. Raises CompileError for an operation it has no meaning for.
+    Scratch and outputs start as NaN bytes. Raises Skip for an operation it has no meaning for.
     """
     kernels = {name: op for (_, name), op in outline.kernels(module).items()}
     arena = np.full(plan.arena_bytes, 0xFF, np.uint8)
@@ -171,7 +171,7 @@ class _Launch:
         elif name in UNSIGNED:
             out = args[0] & 1 if str(op.result.type) == "i1" else args[0]
         else:
-            raise CompileError(f"the emulator has no meaning for {name} at {op.location}")
+            raise Skip(f"the emulator has no meaning for {name} at {op.location}")
         return np.asarray(out).astype(dtype_of(op.result.type))
 
     def _loop(self, op: Operation, args: list[Any], mask: Array) -> list[Any]:

@@ -38,8 +38,13 @@ def unlowered(module: Module) -> str | None:
     return None
 
 
-def to_ptx(module: Module, toolkit: Path | None) -> str:
-    """PTX of the one gpu.module, which becomes a gpu.binary in place. `toolkit` holds nvvm/libdevice."""
+def to_ptx(module: Module, chip: Chip, toolkit: Path | None) -> str:
+    """PTX of the one gpu.module, which becomes a gpu.binary in place. `toolkit` holds nvvm/libdevice.
+
+    A model that computes nothing has no kernels, and gets PTX without any.
+    """
+    if not gpu_modules(module):
+        return f".version {chip.ptx / 10:.1f}\n.target {chip.name}\n.address_size 64\n"
     where = f" toolkit={toolkit}" if toolkit else ""
     run_pipeline(module, f"builtin.module(gpu-module-to-binary{{format=isa{where}}})")
     return ptx_of(module)

@@ -165,7 +165,7 @@ class Ptx(Stage):
                 toolkit = tools.libdevice_toolkit() if math else None
             except ToolMissing as error:
                 raise missing(ctx, error) from None
-            return ir.derive(self.produces, nvvm.to_ptx(module, toolkit), facts={"libdevice": math})
+            return ir.derive(self.produces, nvvm.to_ptx(module, chip_of(ctx), toolkit), facts={"libdevice": math})
 
     def verify(self, ctx: Context, out: Artefact) -> None:
         if IRKind.PLAN in ctx.latest:

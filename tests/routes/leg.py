@@ -1,0 +1,64 @@
+"""Runs the CUDA leg on a module of buffers, as the mlir route does."""
+
+from pathlib import Path
+
+import numpy as np
+
+from pipelines.mlir.cuda.stages import CUDA_STAGES, Emulate, GpuMap, GpuOutline, MakePlan
+from workbench.core.artefact import Artefact
+from workbench.core.kinds import IRKind
+from workbench.core.observe import Observer
+from workbench.core.pipeline import Pipeline
+from workbench.core.source import Arrays
+from workbench.core.stage import Context, Stage
+from workbench.core.target import Target
+from workbench.core.tensors import Signature, TensorSpec
+
+
+class Skips(Observer):
+    """Remembers why stages were skipped."""
+
+    def __init__(self) -> None:
+        self.reasons: dict[str, str] = {}
+
+    def skipped_stage(self, index: int, stage: Stage, reason: str) -> None:
+        self.reasons[stage.name] = reason
+
+
+def signature_of(inputs: Arrays, outputs: Arrays) -> Signature:
+    """A signature without constants, from example arrays."""
+    made = [tuple(TensorSpec(n, a.shape, a.dtype.name) for n, a in group.items()) for group in (inputs, outputs)]
+    return Signature(made[0], made[1])
+
+
+def run_leg(
+    text: str,
+    inputs: Arrays,
+    outputs: Arrays,
+    folder: Path,
+    rules: GpuMap | None = None,
+    chip: str = "sm_90a",
+    require_cuda: bool = True,
+) -> tuple[dict[IRKind, Artefact], Skips]:
+    """All stages of the leg; `outputs` gives names, shapes and dtypes. Returns what was made and what was skipped."""
+    ctx = Context(Target(chip=chip, require_cuda=require_cuda), folder, folder)
+    skips = Skips()
+    ctx.observe(skips)
+    ctx.numerics.mkdir(exist_ok=True)
+    np.savez(ctx.numerics / "inputs.npz", **inputs)  # pyright: ignore[reportArgumentType]
+    ctx.latest[IRKind.BUFFERS] = Artefact(IRKind.BUFFERS, text, signature_of(inputs, outputs))
+    stages = (rules or GpuMap(), *(s() for s in CUDA_STAGES[1:]))
+    Pipeline(stages).run(ctx, range(len(stages)))
+    return ctx.latest, skips
+
+
+def emulate(text: str, inputs: Arrays, outputs: Arrays, folder: Path, rules: GpuMap | None = None) -> Arrays:
+    """What the kernels compute, by the emulator; the code generator is not run."""
+    ctx = Context(Target(chip="sm_90a"), folder, folder)
+    ctx.numerics.mkdir(exist_ok=True)
+    np.savez(ctx.numerics / "inputs.npz", **inputs)  # pyright: ignore[reportArgumentType]
+    ctx.latest[IRKind.BUFFERS] = Artefact(IRKind.BUFFERS, text, signature_of(inputs, outputs))
+    stages = (rules or GpuMap(), GpuOutline(), MakePlan(), Emulate())
+    Pipeline(stages).run(ctx, range(len(stages)))
+    result: Arrays = ctx.latest[IRKind.RESULT].handle
+    return result
