@@ -1,14 +1,12 @@
 """An exported torch program as an ONNX model, so that one module can come in through either front end."""
 
 import dataclasses
-import logging
-import warnings
 
 import torch
 from torch.onnx import ONNXProgram
 
 from models.arrays import to_torch
-from models.messages import one_line
+from models.messages import one_line, quiet, root_of
 from workbench.core.errors import CompileError, ToolMissing
 from workbench.core.source import Source
 
@@ -21,12 +19,8 @@ def as_onnx(source: Source) -> Source:
 
     Raises ToolMissing without onnxscript, CompileError when torch has no ONNX form for an operation.
     """
-    log = logging.getLogger("torch.onnx._internal.exporter._registration")
-    level = log.level
-    log.setLevel(logging.ERROR)  # it complains that torchvision, which no model here uses, is not installed
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with quiet():
             program = torch.onnx.export(
                 source.program,
                 tuple(map(to_torch, source.inputs.values())),
@@ -39,8 +33,6 @@ def as_onnx(source: Source) -> Source:
     except ImportError as error:
         raise ToolMissing(f"writing {source.name} as ONNX needs onnxscript: pip install 'workbench[import]'") from error
     except Exception as error:  # torch raises a different type for each step of the export that can fail
-        raise CompileError(f"torch.onnx cannot write {source.name}: {one_line(error)}") from error
-    finally:
-        log.setLevel(level)
+        raise CompileError(f"torch.onnx cannot write {source.name}: {one_line(root_of(error))}") from error
     assert isinstance(program, ONNXProgram)
     return dataclasses.replace(source, frontend="onnx", program=program.model_proto)

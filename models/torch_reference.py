@@ -9,8 +9,52 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree as pytree
 
+from models.arrays import to_numpy
+from models.messages import one_line
+from workbench.core.errors import UsageError
+from workbench.core.source import Arrays
+
+Reference = Callable[[Arrays], Arrays]
+
 WIDE = torch.float64
 CASTS: dict[Any, Any] = {Tensor.float: Tensor.double, Tensor.half: Tensor.double, Tensor.bfloat16: Tensor.double}
+
+
+def reference_of(
+    name: str, module: nn.Module, inputs: Arrays, convert: Callable[[Arrays], tuple[Any, ...]]
+) -> tuple[Reference, str]:
+    """The module as a function of arrays, and how it computes: in float64 if that works on `inputs`, else as it is.
+
+    `convert` makes the call's arguments. Outputs are named out0 ...; floating ones come back as float64. Raises
+    UsageError when the module fails either way.
+    """
+
+    def wide(arrays: Arrays) -> Arrays:
+        return named(run_in_float64(module, convert(arrays)))
+
+    def plain(arrays: Arrays) -> Arrays:
+        with torch.no_grad():
+            return named(copy.deepcopy(module)(*convert(arrays)))
+
+    try:
+        known, reference, kind = wide(inputs), wide, "torch float64"
+    except Exception as error:  # whatever the user's module raises
+        kind = f"torch in the model's own precision, since in float64 it raises {one_line(error)}"
+        try:
+            known, reference = plain(inputs), plain
+        except Exception as again:
+            raise UsageError(f"{name} does not run on its inputs: {one_line(again)}") from again
+    return lambda arrays: known if arrays is inputs else reference(arrays), kind
+
+
+def named(result: Any) -> Arrays:
+    """The tensors of nested results as out0, out1 ...; floating ones in float64."""
+    return {f"out{i}": to_numpy(widen(tensor)) for i, tensor in enumerate(tensors_in(result))}
+
+
+def tensors_in(tree: Any) -> list[Tensor]:
+    """The tensors of nested tuples, lists and dicts, in order; None and plain values are left out."""
+    return [leaf for leaf in pytree.tree_leaves(tree) if isinstance(leaf, Tensor)]
 
 
 class InFloat64(TorchFunctionMode):
@@ -23,6 +67,8 @@ class InFloat64(TorchFunctionMode):
     def __torch_function__(
         self, func: Callable[..., Any], types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
+        if func is Tensor.view and any(isinstance(x, torch.dtype) for x in (*args, *(kwargs or {}).values())):
+            raise TypeError("view(dtype) reads the bits of a number")
         wide = pytree.tree_map(widen, args)
         options: dict[str, Any] = pytree.tree_map(widen, kwargs or {})
         return CASTS.get(func, func)(*wide, **options)

@@ -4,8 +4,10 @@ import importlib
 import importlib.util
 import inspect
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from types import ModuleType
 from typing import Any, cast
 
 import torch
@@ -15,8 +17,8 @@ from torch.export.graph_signature import OutputKind, TensorArgument
 from torch.utils import _pytree as pytree
 
 from models.arrays import Array, check_inputs, draw, read_npz, to_numpy, to_torch
-from models.messages import one_line
-from models.torch_reference import run_in_float64
+from models.messages import listed, one_line, quiet
+from models.torch_reference import reference_of, tensors_in
 from models.weights import load_weights
 from workbench.core.errors import CompileError, UsageError
 from workbench.core.source import Arrays, ModelRequest, Source
@@ -31,29 +33,38 @@ def import_factory(where: str) -> Callable[[], Any]:
     Raises UsageError when the module does not import or has no such function.
     """
     place, _, attribute = where.rpartition(":")
+    path = Path(place) if place.endswith(".py") else None
+    if path is not None and not path.is_file():
+        raise UsageError(f"{where}: no file {place}")
     try:
-        module = _import_file(Path(place)) if place.endswith(".py") else importlib.import_module(place)
+        # A file may import its neighbours, as it can when it is run as a script; a module may be in the folder at hand.
+        with importable(path.parent if path is not None else Path()):
+            module = _run_file(path) if path is not None else importlib.import_module(place)
     except Exception as error:
         raise UsageError(f"{where}: {place} does not import: {one_line(error)}") from error
     factory = getattr(module, attribute, None)
     if not callable(factory):
         have = [n for n, v in vars(module).items() if inspect.isfunction(v) and v.__module__ == module.__name__]
-        raise UsageError(f"{where}: {place} has no function '{attribute}'; it has: {', '.join(have) or 'none'}")
+        raise UsageError(f"{where}: {place} has no function '{attribute}'; it has: {listed(have, 8) or 'none'}")
     return factory
 
 
-def _import_file(path: Path) -> Any:
-    if not path.is_file():
-        raise FileNotFoundError("no such file")
+@contextmanager
+def importable(folder: Path) -> Generator[None]:
+    """Let modules in `folder` be imported inside the block."""
+    entry = str(folder.resolve())
+    sys.path.insert(0, entry)
+    try:
+        yield
+    finally:
+        sys.path.remove(entry)
+
+
+def _run_file(path: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    # A file may import its neighbours, as it can when it is run as a script.
-    sys.path.insert(0, str(path.parent.resolve()))
-    try:
-        spec.loader.exec_module(module)
-    finally:
-        sys.path.remove(str(path.parent.resolve()))
+    spec.loader.exec_module(module)
     return module
 
 
@@ -78,11 +89,6 @@ def _shape_of(made: Any) -> str:
     return type(made).__name__
 
 
-def tensors_in(tree: Any) -> list[Tensor]:
-    """The tensors of nested tuples, lists and dicts, in order; None and plain values are left out."""
-    return [leaf for leaf in pytree.tree_leaves(tree) if isinstance(leaf, Tensor)]
-
-
 def load_torch(name: str, built: Built, request: ModelRequest) -> Source:
     """Export `built` on its inputs, resized and replaced as `request` asks.
 
@@ -103,12 +109,8 @@ def load_torch(name: str, built: Built, request: ModelRequest) -> Source:
     program = export(name, module, arguments(inputs))
     outputs = [out.arg for out in program.graph_signature.output_specs if out.kind == OutputKind.USER_OUTPUT]
     names = tuple(f"out{i}" for i in range(sum(isinstance(out, TensorArgument) for out in outputs)))
-
-    def reference(arrays: Arrays) -> Arrays:
-        results = tensors_in(run_in_float64(module, arguments(arrays)))
-        return {n: to_numpy(t) for n, t in zip(names, results, strict=True)}
-
-    return Source(name, "fx", program, inputs, names, reference, "torch float64")
+    reference, kind = reference_of(name, module, inputs, arguments)
+    return Source(name, "fx", program, inputs, names, reference, kind)
 
 
 def export(name: str, module: nn.Module, arguments: tuple[Any, ...]) -> ExportedProgram:
@@ -117,7 +119,7 @@ def export(name: str, module: nn.Module, arguments: tuple[Any, ...]) -> Exported
     fast = torch.backends.mha.get_fastpath_enabled()
     torch.backends.mha.set_fastpath_enabled(False)
     try:
-        with torch.no_grad():
+        with quiet(), torch.no_grad():
             return torch.export.export(module, arguments)
     except Exception as error:
         raise CompileError(f"torch.export cannot export {name}: {one_line(error)}") from error
@@ -129,7 +131,7 @@ def choose_inputs(examples: Sequence[Tensor], request: ModelRequest) -> Arrays:
     """The inputs to verify on, by name: those of `request.inputs`, else the examples, redrawn where resized."""
     fixed = {f"arg{i}": to_numpy(x) for i, x in enumerate(examples)}
     if unknown := [n for n in request.sizes if n not in fixed]:
-        raise UsageError(f"sizes: '{unknown[0]}' is no input of {request.model}, which takes: {', '.join(fixed)}")
+        raise UsageError(f"{request.model} has no input '{unknown[0]}'; it has: {', '.join(fixed) or 'none'}")
     specs = [TensorSpec(n, request.sizes.get(n, x.shape), x.dtype.name) for n, x in fixed.items()]
     if request.inputs is not None:
         return check_inputs(request.inputs, read_npz(request.inputs), specs)
