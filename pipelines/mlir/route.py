@@ -5,22 +5,34 @@ from pipelines.mlir.cuda.stages import CUDA_STAGES
 from pipelines.mlir.host.lowering import Assemble, Loops, Optimize, ToLlvm, Translate
 from pipelines.mlir.host.run import RunHost
 from pipelines.mlir.linalg import Bufferize, Fuse
+from pipelines.mlir.tiled.stages import TILED_STAGES
 from workbench.core.pipeline import Pipeline
 from workbench.core.route import Route, RouteChoices
 from workbench.core.stage import Stage
 
 
 def build(choices: RouteChoices) -> Pipeline:
-    """Import, fuse, give buffers; then the host leg and, when a chip is named, the CUDA leg from the same buffers."""
-    host: tuple[Stage, ...] = (Loops(), ToLlvm(), Translate(), Optimize(), Assemble(), RunHost())
-    if not choices.target.cpu:
-        host = ()
+    """Import; then the host leg, and, when a chip is named, the CUDA leg from the buffers of the fused model.
+
+    At the naive level both legs start from the same buffers; at the tiled level the host leg goes its own way from
+    linalg on, and comes first.
+    """
+    machine: tuple[Stage, ...] = (ToLlvm(), Translate(), Optimize(), Assemble(), RunHost())
+    plain: tuple[Stage, ...] = (Fuse(), Bufferize())
     cuda: tuple[Stage, ...] = tuple(stage() for stage in CUDA_STAGES) if choices.target.chip else ()
-    return Pipeline((*import_stages(choices.frontend), Fuse(), Bufferize(), *host, *cuda))
+    if not choices.target.cpu:
+        stages = (*plain, *cuda)
+    elif choices.level == "tiled":
+        tiled: tuple[Stage, ...] = tuple(stage() for stage in TILED_STAGES)
+        stages = (*tiled, *machine, *((*plain, *cuda) if cuda else ()))
+    else:
+        stages = (*plain, Loops(), *machine, *cuda)
+    return Pipeline((*import_stages(choices.frontend), *stages))
 
 
 STAGES: tuple[type[Stage], ...] = (
     *(Fuse, Bufferize),
+    *TILED_STAGES,
     *(Loops, ToLlvm, Translate, Optimize, Assemble, RunHost),
     *CUDA_STAGES,
 )
@@ -28,7 +40,7 @@ STAGES: tuple[type[Stage], ...] = (
 ROUTE = Route(
     name="mlir",
     summary="linalg -> loops -> LLVM -> host code, and linalg -> gpu -> NVVM -> PTX -> SASS",
-    levels=("naive",),
+    levels=("naive", "tiled"),
     stages={s.name: s for s in STAGES},
     build=build,
 )
