@@ -49,19 +49,27 @@ class PassRunner:
     With `capture` off the steps of one `run` call go to the pass manager as a whole and are not recorded: the baseline
     for what recording costs. `repeatable` says that a public tool can repeat a pass on the recorded text; where it
     cannot (elided constants, passes that only a Python package has) the pipeline is kept as an option of the record.
+    `text` is the module's text where the caller has it already: printing costs more than most passes.
     """
 
     def __init__(
-        self, bindings: Bindings, module: Module, observers: Observers, capture: bool = True, repeatable: bool = True
+        self,
+        bindings: Bindings,
+        module: Module,
+        observers: Observers,
+        capture: bool = True,
+        repeatable: bool = True,
+        text: str | None = None,
     ) -> None:
         self.module = module
         self._mlir = bindings
         self._observers = observers
         self._capture = capture
         self._repeatable = repeatable
-        self._print = bindings.fingerprint(module) if capture else b""
+        self._text: str | None = text
         if capture:
-            observers.enter_module(self._text)
+            self._print = bindings.fingerprint(module)
+            observers.enter_module(self.text)
 
     def run(self, pipeline: str) -> None:
         """Run a textual pipeline anchored on builtin.module; raises CompileError naming the pass."""
@@ -104,12 +112,18 @@ class PassRunner:
             change()
         except CompileError as error:
             seconds = time.perf_counter() - started
-            self._observers.after_pass(PassRecord(name, pipeline, True, seconds, self._text, str(error), options or {}))
+            self._text = None
+            self._observers.after_pass(PassRecord(name, pipeline, True, seconds, self.text, str(error), options or {}))
             raise CompileError(f"pass '{name}': {error}") from None
         seconds = time.perf_counter() - started
         now = self._mlir.fingerprint(self.module)
         changed, self._print = now != self._print, now
-        self._observers.after_pass(PassRecord(name, pipeline, changed, seconds, self._text, options=options or {}))
+        if changed:
+            self._text = None
+        self._observers.after_pass(PassRecord(name, pipeline, changed, seconds, self.text, options=options or {}))
 
-    def _text(self) -> str:
-        return self._mlir.text_of(self.module)
+    def text(self) -> str:
+        """The module's text as it is now, printed once."""
+        if self._text is None or not self._capture:
+            self._text = self._mlir.text_of(self.module)
+        return self._text

@@ -26,5 +26,6 @@ class MlirStage(Stage):
     def apply(self, ctx: Context, ir: Artefact) -> Artefact:
         module = open_module(ir)
         with inside(module):
-            self.lower(ctx, PassRunner(bindings, module, ctx.observers, ctx.capture), ir)
-            return ir.derive(self.produces, text_of(module), handle=module, located=text_of(module, located=True))
+            passes = PassRunner(bindings, module, ctx.observers, ctx.capture, text=ir.text)
+            self.lower(ctx, passes, ir)
+            return ir.derive(self.produces, passes.text(), handle=module, located=text_of(module, located=True))
