@@ -152,7 +152,8 @@ def build_step(seed: int) -> tuple[nn.Module, tuple[Tensor, ...]]:
     """The step after that prompt, on the cache which prefill left."""
     prefill, (tokens,) = build_prefill(seed)
     logits, keys, values = prefill(tokens)
-    model = Step().eval()
+    with seeded(seed):
+        model = Step().eval()
     model.load_state_dict(prefill.state_dict())
     return model, (logits[:, -1:].argmax(-1), torch.tensor([PROMPT]), keys, values)
 

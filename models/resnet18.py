@@ -2,6 +2,7 @@
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from models.initial import randomise, seeded
 from models.spec import ModelSpec
@@ -55,12 +56,21 @@ class ResNet18(nn.Module):
         return self.fc(self.avgpool(x).flatten(1))
 
 
+def picture() -> Tensor:
+    """An image of a few soft blobs with grain, [1, 3, 224, 224].
+
+    Averaged over all pixels, one image of pure noise is like another, and so would be the network's answers.
+    """
+    blobs = functional.interpolate(torch.randn(1, 3, 4, 4), size=224, mode="bilinear")
+    return 2.0 * blobs + 0.3 * torch.randn(1, 3, 224, 224)
+
+
 def build(seed: int) -> tuple[nn.Module, tuple[Tensor, ...]]:
     """ResNet-18 on one 224x224 image."""
     with seeded(seed):
         model = ResNet18().eval()
         randomise(model)
-        return model, (torch.randn(1, 3, 224, 224),)
+        return model, (picture(),)
 
 
 SPEC = ModelSpec("resnet18", "ResNet-18 on one 224x224 image: convolutions, batch norms, residual additions", build)
