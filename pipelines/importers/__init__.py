@@ -7,10 +7,18 @@ from workbench.core.stage import Stage
 def import_stages(frontend: Frontend) -> tuple[Stage, ...]:
     """The stages from the user's model to linalg, which every MLIR route starts with."""
     from pipelines.importers.constants import LiftConstants
-    from pipelines.importers.fx.batch_norm import FoldBatchNorm
-    from pipelines.importers.fx.export import Export
-    from pipelines.importers.fx.to_torch import CoreAten, ImportFx
-    from pipelines.importers.lowering import Decompose, Linalg
-    from pipelines.importers.reference import FxReference
+    from pipelines.importers.lowering import Decompose, DecomposeOnnx, Linalg
 
-    return (Export(), FxReference(), FoldBatchNorm(), CoreAten(), ImportFx(), Decompose(), Linalg(), LiftConstants())
+    if frontend == "onnx":
+        from pipelines.importers.onnx.stages import ImportOnnx, InferShapes, Load, UpgradeOpset
+        from pipelines.importers.reference import OnnxReference
+
+        head = (Load(), OnnxReference(), UpgradeOpset(), InferShapes(), ImportOnnx(), DecomposeOnnx())
+    else:
+        from pipelines.importers.fx.batch_norm import FoldBatchNorm
+        from pipelines.importers.fx.export import Export
+        from pipelines.importers.fx.to_torch import CoreAten, ImportFx
+        from pipelines.importers.reference import FxReference
+
+        head = (Export(), FxReference(), FoldBatchNorm(), CoreAten(), ImportFx(), Decompose())
+    return (*head, Linalg(), LiftConstants())
