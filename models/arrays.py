@@ -43,9 +43,10 @@ def draw(spec: TensorSpec, seed: int, high: int = 2) -> Array:
 def read_npz(path: str) -> Arrays:
     """The arrays of an .npz file. Raises UsageError naming the file; pickled objects are refused."""
     try:
-        with np.load(path, allow_pickle=False) as archive:
-            if isinstance(archive, np.ndarray):
-                raise UsageError(f"{path} holds one unnamed array; save the inputs by name with numpy.savez")
+        archive = np.load(path, allow_pickle=False)
+        if isinstance(archive, np.ndarray):
+            raise UsageError(f"inputs {path} holds one unnamed array; save the inputs by name with numpy.savez")
+        with archive:
             return {name: archive[name] for name in archive.files}
     except FileNotFoundError:
         raise UsageError(f"inputs {path}: no such file") from None
