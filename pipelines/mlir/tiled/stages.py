@@ -19,13 +19,12 @@ from workbench.core.tensors import ConstantSpec
 from workbench.core.trace.layout import get_constant, put_constant
 
 CLEAN = "canonicalize,cse"
-SEQUENTIAL = "scf-forall-to-for"
-THREADED = "scf-forall-to-parallel"
-BUFFER_LIFETIMES = (
-    # Out of the loops before anything goes on the stack, where memory is only given back when the function returns.
-    "func.func(buffer-hoisting,buffer-loop-hoisting,promote-buffers-to-stack{max-alloc-size-in-bytes=1024}),"
-    "buffer-deallocation-pipeline,canonicalize"
-)
+STACK = "func.func(buffer-hoisting,buffer-loop-hoisting,promote-buffers-to-stack{max-alloc-size-in-bytes=1024})"
+"""Small buffers on the stack, out of the loops first: the stack is only given back when the function returns.
+
+Not with threads: OpenMP's loops keep a stack of their own in an operation that the way to LLVM does not take.
+"""
+BUFFER_LIFETIMES = "func.func(buffer-hoisting),buffer-deallocation-pipeline,canonicalize"
 
 
 @dataclass(frozen=True)
@@ -150,8 +149,10 @@ class BufferizeTiles(MlirStage):
     produces: ClassVar[IRKind] = IRKind.BUFFERS
 
     def lower(self, ctx: Context, passes: PassRunner, ir: Artefact) -> None:
-        passes.run(f"{BUFFERIZE},func.func({THREADED if ctx.target.threads > 1 else SEQUENTIAL})")
-        passes.run(BUFFER_LIFETIMES)
+        if ctx.target.threads > 1:
+            passes.run(f"{BUFFERIZE},func.func(scf-forall-to-parallel),{BUFFER_LIFETIMES}")
+        else:
+            passes.run(f"{BUFFERIZE},func.func(scf-forall-to-for),{STACK},{BUFFER_LIFETIMES}")
 
 
 @dataclass(frozen=True)
@@ -163,12 +164,12 @@ class VectorLoops(MlirStage):
     produces: ClassVar[IRKind] = IRKind.LOOPS
 
     def lower(self, ctx: Context, passes: PassRunner, ir: Artefact) -> None:
+        if ctx.target.threads > 1:
+            passes.run(f"convert-scf-to-openmp{{num-threads={ctx.target.threads}}}")
         passes.run(f"fold-memref-alias-ops,{CLEAN}")
         passes.rewrite("broadcast-columns", vectors.broadcast_columns)
         # No canonicalizer after this: it would turn rows put into a tile into single elements.
         passes.run("func.func(convert-vector-to-scf{full-unroll=true target-rank=1},convert-linalg-to-loops),cse")
-        if ctx.target.threads > 1:
-            passes.run("convert-scf-to-openmp")
 
 
 TILED_STAGES: tuple[type[Stage], ...] = (
