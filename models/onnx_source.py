@@ -1,5 +1,6 @@
 """An .onnx file as a Source: read, its symbolic sizes bound, with inputs to verify on."""
 
+import copy
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -103,15 +104,34 @@ def fix_sizes(path: str, model: ModelProto, given: Sizes) -> ModelProto:
             if dim.dim_param in bound:
                 dim.dim_value = bound[dim.dim_param]
     try:
-        return shape_inference.infer_shapes(model, data_prop=True)
+        return infer_shapes(model)
     except shape_inference.InferenceError as error:
-        sizes = ", ".join(f"{name}={value}" for name, value in bound.items())
+        sizes = ", ".join(f"{name}={size}" for name, size in bound.items())
         raise UsageError(f"{path}: shapes do not fit together with {sizes}: {error}") from error
+
+
+def infer_shapes(model: ModelProto) -> ModelProto:
+    """`model` with shapes that follow from its inputs.
+
+    Shapes written down for outputs yield to inferred ones: exporters leave fixed sizes there that held for their own
+    example only. Raises InferenceError where operators of ONNX itself contradict each other; foreign ones are passed
+    over.
+    """
+    declared = [copy.deepcopy(out.type) for out in model.graph.output]
+    for out in model.graph.output:
+        out.type.tensor_type.ClearField("shape")
+    strict = all(node.domain in ("", "ai.onnx") for node in model.graph.node)
+    inferred = shape_inference.infer_shapes(model, strict_mode=strict, data_prop=True)
+    for out, before in zip(inferred.graph.output, declared, strict=True):
+        if not out.type.tensor_type.HasField("shape"):
+            out.type.CopyFrom(before)
+    return inferred
 
 
 def _bind(path: str, value: ValueInfoProto, shape: tuple[int, ...], bound: dict[str, int]) -> None:
     """Note in `bound` what `shape` says about the symbolic sizes of one input."""
     if not value.type.tensor_type.HasField("shape"):
+        value.type.tensor_type.shape.SetInParent()
         for _ in shape:
             value.type.tensor_type.shape.dim.add()
     sizes = _sizes(value)
