@@ -1,25 +1,27 @@
 """Executes a launch plan in numpy: all threads of a launch at once, one array element a thread. Slow, and exact.
 
 It reads the outlined module, so it says whether mapping, outlining, merging, views and the arena are right on a
-machine without a GPU. It does not model time, caches or races between threads.
+machine without a GPU. It does not model time or caches.
 """
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from dialects.bindings import Module, Operation, load
 from pipelines.mlir.cuda import outline
-from pipelines.mlir.cuda.host import VIEWS
-from workbench.core.errors import Skip
+from pipelines.mlir.cuda.schedule import WARP
+from pipelines.mlir.cuda.structured import VIEWS
+from workbench.core.errors import CompileError, Skip
 from workbench.core.trace.layout import numpy_dtype
 from workbench.launch.plan import LaunchPlan, Pointer, Step, tensor_bytes
 
 ir = load("ir")
 
 Array = np.ndarray[Any, Any]
+WarpOrder = Literal["together", "forward", "backward"]
 _ERF = np.vectorize(math.erf, otypes=[np.float64])
 _UNSIGNED = {1: np.bool_, 8: np.uint8, 16: np.uint16, 32: np.uint32, 64: np.uint64}
 _SIGNED = {1: np.bool_, 8: np.int8, 16: np.int16, 32: np.int32, 64: np.int64}
@@ -54,10 +56,14 @@ _FLOAT = [
 """Comparison names by MLIR's predicate number."""
 
 
-def run_plan(module: Module, plan: LaunchPlan, arrays: Mapping[str, Array]) -> dict[str, Array]:
+def run_plan(
+    module: Module, plan: LaunchPlan, arrays: Mapping[str, Array], warps: WarpOrder = "together"
+) -> dict[str, Array]:
     """Outputs of `plan` on its outlined module. `arrays` gives inputs and constants by name.
 
-    Scratch and outputs start as NaN bytes. Raises Skip for an operation it has no meaning for.
+    `warps` is the order in which a launch's warps run: in lockstep, or one after the other from either end, which
+    gives another result when threads of one launch race. Scratch and outputs start as NaN bytes. Raises Skip for an
+    operation it has no meaning for, and CompileError when an assertion of the model fails.
     """
     kernels = {name: op for (_, name), op in outline.kernels(module).items()}
     arena = np.full(plan.arena_bytes, 0xFF, np.uint8)
@@ -69,7 +75,8 @@ def run_plan(module: Module, plan: LaunchPlan, arrays: Mapping[str, Array]) -> d
     }
     with np.errstate(all="ignore"):
         for step in plan.steps:
-            _Launch(step, memory).run(kernels[step.kernel])
+            for threads in _order(step, warps):
+                _Launch(step, memory, threads).run(kernels[step.kernel])
     return {
         t.name: raw.view(numpy_dtype(t.dtype)).reshape(t.shape)
         for t, raw in zip(plan.outputs, memory["output"], strict=True)
@@ -98,12 +105,21 @@ def _trips(loop: Operation) -> int:
     return -(-_integer(upper.attributes["value"]) // _integer(step.attributes["value"]))
 
 
-class _Launch:
-    """One kernel launch: values by SSA value, each an array with one element a thread, or a memory view."""
+def _order(step: Step, warps: WarpOrder) -> list[Array]:
+    """The launch's threads by number, in groups that run in lockstep."""
+    numbers = np.arange(math.prod(step.grid) * math.prod(step.block))
+    if warps == "together":
+        return [numbers]
+    groups = [numbers[i : i + WARP] for i in range(0, len(numbers), WARP)]
+    return groups if warps == "forward" else groups[::-1]
 
-    def __init__(self, step: Step, memory: Mapping[str, list[Array]]) -> None:
-        self.step, self.memory = step, memory
-        self.threads = math.prod(step.grid) * math.prod(step.block)
+
+class _Launch:
+    """Threads of one launch: values by SSA value, each an array with one element a thread, or a memory view."""
+
+    def __init__(self, step: Step, memory: Mapping[str, list[Array]], numbers: Array) -> None:
+        self.step, self.memory, self.numbers = step, memory, numbers
+        self.threads = len(numbers)
         self.values: dict[Any, Any] = {}
 
     def run(self, kernel: Operation) -> None:
@@ -137,10 +153,14 @@ class _Launch:
             at = np.broadcast_to(_address(op.operands[1].type, args[2:]), self.threads)
             args[1][at[mask]] = np.broadcast_to(args[0], self.threads)[mask]
             results = []
+        elif name == "cf.assert":
+            results = []
+            if np.any(mask & ~args[0]):
+                raise CompileError(f"the model's own check failed: {ir.StringAttr(op.attributes['msg']).value}")
         elif name in VIEWS:
             results = [args[0]]
         elif name == "gpu.shuffle":
-            lanes = np.arange(self.threads) ^ int(np.ravel(args[1])[0])
+            lanes = np.arange(self.threads) ^ int(args[1][0])
             results = [np.broadcast_to(args[0], self.threads)[lanes], np.ones(self.threads, bool)]
         else:
             results = [self._pure(op, args)]
@@ -153,8 +173,8 @@ class _Launch:
             number = ir.FloatAttr(value).value if isinstance(value, ir.FloatAttr) else _integer(value)
             return np.full(self.threads, number).astype(dtype_of(op.result.type))
         if name in ("gpu.thread_id", "gpu.block_id"):
-            number, block = np.arange(self.threads), self.step.block[0]
-            return number % block if name == "gpu.thread_id" else number // block
+            block = self.step.block[0]
+            return self.numbers % block if name == "gpu.thread_id" else self.numbers // block
         if name == "affine.apply":
             indexing = ir.AffineMapAttr(op.attributes["map"]).value
             return evaluate(indexing.results[0], args[: indexing.n_dims], args[indexing.n_dims :])

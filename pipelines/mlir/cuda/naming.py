@@ -1,6 +1,7 @@
 """Readable kernel names, from what an operation computes and where in the model it came from."""
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from dialects.bindings import Operation, load
@@ -27,9 +28,16 @@ def computes(view: Structured) -> str:
         if multiplied and folded == "add" and view.inputs > 1:
             return _joined(["matmul"] if len(short) == 2 else [*dict.fromkeys(_plain(s) for s in short[:-2]), "matmul"])
         return f"reduce_{folded}" if len(short) == 1 else _joined([*map(_plain, short[:-1]), f"reduce_{folded}"])
+    if not view.outputs:
+        return "assert"
     if not short:
         return "copy" if any(view.reads(i) for i in range(view.inputs)) else "fill"
     return _joined(list(dict.fromkeys(_plain(s) for s in short)))
+
+
+def of_chain(core: Structured, epilogue: Sequence[Structured]) -> str:
+    """Name of a kernel: what its core computes, and what follows it."""
+    return identifier("_".join(map(computes, (core, *epilogue))))
 
 
 def source(location: Any) -> str:

@@ -37,6 +37,7 @@ class GpuMap(MlirStage):
     reduce_block: int = 128
     warp_below: int = 65536
     fill: int = 65536
+    fuse: bool = True
 
     name: ClassVar[str] = "gpu-map"
     consumes: ClassVar[IRKind] = IRKind.BUFFERS
@@ -46,7 +47,7 @@ class GpuMap(MlirStage):
         chip_of(ctx)
         from pipelines.mlir.cuda import bools, gpu_map, host
 
-        rules = LaunchRules(self.block, self.reduce_block, self.warp_below, self.fill)
+        rules = LaunchRules(self.block, self.reduce_block, self.warp_below, self.fill, self.fuse)
         passes.rewrite("copies-to-linalg", host.copies_to_linalg)
         passes.run(gpu_map.BEFORE)
         passes.rewrite("scalars-to-kernels", host.scalars_to_kernels)
