@@ -19,6 +19,7 @@ from onnx.reference import ReferenceEvaluator
 
 from models.messages import one_line
 from models.onnx_corrections import corrections
+from models.onnx_windows import WINDOWED
 from workbench.core.errors import CompileError, ToolMissing
 from workbench.core.source import Arrays
 
@@ -59,7 +60,7 @@ class Float64Graph:
     @cached_property
     def _evaluator(self) -> ReferenceEvaluator:
         opset = next((o.version for o in self._model.opset_import if o.domain == ""), 0)
-        return ReferenceEvaluator(widen_model(self._model), new_ops=corrections(opset))
+        return ReferenceEvaluator(widen_model(self._model), new_ops=[*WINDOWED, *corrections(opset)])
 
     def __call__(self, inputs: Arrays) -> Arrays:
         """Outputs by name; floating ones in float64, others in their own dtype."""

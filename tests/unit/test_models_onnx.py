@@ -215,3 +215,30 @@ def test_unknown_operators_load_and_have_no_reference(tmp_path: Path) -> None:
     source = load_source(ModelRequest(save(tmp_path / "m.onnx", model([node], [value("x", [9])], [value("y", [9])]))))
     with pytest.raises(CompileError, match=r"m has no reference: .*WarpField"):
         source.reference(source.inputs)
+
+
+@pytest.mark.parametrize("op", ["Conv", "AveragePool", "MaxPool"])
+@pytest.mark.parametrize(
+    "attributes",
+    [
+        {},
+        {"pads": [1, 0, 2, 1], "strides": [2, 3]},
+        {"dilations": [2, 1], "pads": [1, 1, 1, 1]},
+        {"auto_pad": "SAME_UPPER", "strides": [2, 2]},
+    ],
+    ids=["plain", "padded", "dilated", "same"],
+)
+def test_windows_match_onnxruntime(tmp_path: Path, op: str, attributes: dict[str, Any]) -> None:
+    rng = np.random.default_rng(0)
+    weights = {
+        "w": rng.standard_normal((6, 2, 3, 2)).astype(np.float32),
+        "b": rng.standard_normal(6).astype(np.float32),
+    }
+    if op == "Conv":
+        node = helper.make_node("Conv", ["x", "w", "b"], ["y"], group=2, **attributes)
+    else:
+        counted = {"count_include_pad": 1} if op == "AveragePool" and "strides" in attributes else {}
+        node = helper.make_node(op, ["x"], ["y"], kernel_shape=[3, 2], **attributes, **counted)
+        weights = {}
+    proto = model([node], [value("x", [2, 4, 9, 10])], [value("y", None)], 19, **weights)
+    check_against_onnxruntime(save(tmp_path / "m.onnx", proto))
