@@ -28,13 +28,8 @@ Reference = Callable[[Arrays], Arrays]
 WIDENED = (TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.BFLOAT16)
 TYPE_ATTRIBUTES = ("to", "dtype", "output_datatype", "output_dtype")
 """Integer attributes that hold an element type."""
-FLOAT_BY_DEFAULT = {
-    "HannWindow": "output_datatype",
-    "HammingWindow": "output_datatype",
-    "BlackmanWindow": "output_datatype",
-    "MelWeightMatrix": "output_datatype",
-}
-"""Operators that make float32 unless an attribute says otherwise."""
+FLOAT_BY_DEFAULT = ("HannWindow", "HammingWindow", "BlackmanWindow", "MelWeightMatrix")
+"""Operators that make float32 unless their attribute `output_datatype` says otherwise."""
 
 
 def reference_of(name: str, model: ModelProto, inputs: Arrays) -> tuple[Reference, str]:
@@ -127,10 +122,8 @@ def widen_graph(graph: GraphProto) -> None:
 def widen_nodes(nodes: Iterable[NodeProto]) -> None:
     """Widen attributes that hold tensors, element types, or graphs."""
     for node in nodes:
-        if node.op_type in FLOAT_BY_DEFAULT and not any(
-            a.name == FLOAT_BY_DEFAULT[node.op_type] for a in node.attribute
-        ):
-            node.attribute.append(helper.make_attribute(FLOAT_BY_DEFAULT[node.op_type], TensorProto.FLOAT))
+        if node.op_type in FLOAT_BY_DEFAULT and all(a.name != "output_datatype" for a in node.attribute):
+            node.attribute.append(helper.make_attribute("output_datatype", TensorProto.FLOAT))
         for attribute in node.attribute:
             widen_attribute(attribute)
 

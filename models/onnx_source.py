@@ -37,7 +37,7 @@ def load_onnx(request: ModelRequest) -> Source:
     inputs: Arrays = (
         check_inputs(request.inputs, given, specs)
         if request.inputs is not None
-        else {spec.name: draw(spec, request.seed, _index_limit(model, spec.name)) for spec in specs}
+        else {spec.name: draw(spec, request.seed, _index_range(model, spec.name)) for spec in specs}
     )
     name = Path(path).stem
     reference, kind = reference_of(name, model, inputs)
@@ -177,12 +177,12 @@ def _declared(graph: GraphProto) -> Iterator[ValueInfoProto]:
                 yield from _declared(attribute.g)
 
 
-def _index_limit(model: ModelProto, name: str) -> int:
-    """The size of the smallest table that input `name` is an index into; 2 where it is none."""
+def _index_range(model: ModelProto, name: str) -> tuple[int, int] | None:
+    """Which integers input `name` may hold where it is an index into tables of the model; None where it is none."""
     tables = {weight.name: weight.dims for weight in model.graph.initializer}
-    limits = [
+    sizes = [
         tables[node.input[0]][next((a.i for a in node.attribute if a.name == "axis"), 0)]
         for node in model.graph.node
         if node.op_type == "Gather" and node.input[1] == name and node.input[0] in tables
     ]
-    return min(limits, default=2)
+    return (0, min(sizes)) if sizes else None

@@ -163,6 +163,13 @@ def test_inputs_follow_the_seed_and_their_use(tmp_path: Path) -> None:
     assert abs(first["f"].std() - 1) < 0.2
 
 
+def test_inputs_of_eight_bits_take_all_their_values(tmp_path: Path) -> None:
+    node = helper.make_node("Identity", ["x"], ["y"])
+    proto = model([node], [value("x", [999], TensorProto.INT8)], [value("y", [999], TensorProto.INT8)])
+    x = load_source(ModelRequest(save(tmp_path / "m.onnx", proto))).inputs["x"]
+    assert x.min() < -100 and x.max() > 100
+
+
 @pytest.mark.parametrize("op", ["Softmax", "LogSoftmax", "Hardmax"])
 @pytest.mark.parametrize("opset", [11, 13])
 def test_softmax_follows_its_opset(tmp_path: Path, op: str, opset: int) -> None:

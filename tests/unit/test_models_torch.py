@@ -87,7 +87,7 @@ def refusal(request: ModelRequest, kind: type[WorkbenchError] = UsageError) -> s
 
 def test_nested_arguments_and_results_are_flattened(file: Path) -> None:
     source = load_source(ModelRequest(f"{file}:nested"))
-    assert (source.name, source.frontend) == ("nested", "fx")
+    assert (source.name, source.frontend) == ("own.py:nested", "fx")
     assert {n: x.dtype.name for n, x in source.inputs.items()} == {"arg0": "float32", "arg1": "int64"}
     assert source.output_names == ("out0", "out1", "out2", "out3")
     want = source.reference(source.inputs)
@@ -152,7 +152,7 @@ def test_file_that_does_not_import_is_refused(tmp_path: Path) -> None:
 
 
 def test_module_that_torch_cannot_export_is_refused(file: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    assert "torch.export cannot export branch" in refusal(ModelRequest(f"{file}:branch"), CompileError)
+    assert "torch.export cannot export own.py:branch" in refusal(ModelRequest(f"{file}:branch"), CompileError)
     assert capfd.readouterr().err == ""
 
 
