@@ -9,7 +9,8 @@ from dialects.bindings import inside, text_of
 from pipelines.mlir.linalg import BUFFERIZE
 from pipelines.mlir.passes import PassRunner
 from pipelines.mlir.stage import MlirStage, open_module
-from pipelines.mlir.tiled import fuse, group, layout, math, schedule, vectors, weights
+from pipelines.mlir.tiled import fuse, group, layout, math, reshapes, schedule, vectors, weights
+from pipelines.mlir.tiled.fences import remove_fences
 from pipelines.mlir.tiled.machine import registers
 from pipelines.mlir.tiled.strategy import Registers, Split, Tiling
 from workbench.core.artefact import Artefact
@@ -41,8 +42,10 @@ class FuseAround(MlirStage):
             passes.transform("generalize-loose-ops", fuse.generalize_script(loose))
         passes.rewrite("fence-anchors", fuse.fence_anchors)
         passes.run(f"{CLEAN},func.func(linalg-fuse-elementwise-ops),{CLEAN}")
-        passes.rewrite("remove-fences", fuse.remove_fences)
+        passes.rewrite("remove-fences", remove_fences)
         passes.run(f"{CLEAN},func.func(linalg-generalize-named-ops)")
+        passes.rewrite("sink-reshapes", reshapes.sink_reshapes)
+        passes.run(CLEAN)
 
 
 @dataclass(frozen=True)
