@@ -14,6 +14,9 @@ from workbench.core.errors import UsageError
 from workbench.core.source import Arrays, ModelRequest, Source
 from workbench.core.tensors import TensorSpec
 
+NUMBERS = set(TensorProto.DataType.values()) - {TensorProto.UNDEFINED, TensorProto.STRING}
+"""Element types that a compiled model can take."""
+
 Sizes = Mapping[str, tuple[int, ...]]
 
 
@@ -60,9 +63,11 @@ def read_model(path: str) -> ModelProto:
         raise UsageError(f"{path}: its external weights cannot be read: {error}") from error
     for what, values in (("input", runtime_inputs(model)), ("output", list(model.graph.output))):
         for value in values:
-            kind = (value.type.WhichOneof("value") or "value without a type").removesuffix("_type")
-            if kind != "tensor":
-                raise UsageError(f"{path}: {what} '{value.name}' is a {kind}; only tensors can be lowered")
+            kind = value.type.WhichOneof("value")
+            if kind not in ("tensor_type", None):
+                raise UsageError(
+                    f"{path}: {what} '{value.name}' is a {kind.removesuffix('_type')}; only tensors can be lowered"
+                )
     return model
 
 
@@ -75,8 +80,8 @@ def runtime_inputs(model: ModelProto) -> list[ValueInfoProto]:
 def spec_of(path: str, value: ValueInfoProto) -> TensorSpec:
     """Name, shape and dtype of an input whose sizes are fixed."""
     element = value.type.tensor_type.elem_type
-    if element in (TensorProto.UNDEFINED, TensorProto.STRING):
-        kind = TensorProto.DataType.Name(element).lower()
+    if element not in NUMBERS:
+        kind = "string" if element == TensorProto.STRING else f"number {element}"
         raise UsageError(f"{path}: input '{value.name}' has element type {kind}, which no compiled model can take")
     shape = tuple(dim.dim_value for dim in value.type.tensor_type.shape.dim)
     return TensorSpec(value.name, shape, helper.tensor_dtype_to_np_dtype(element).name)
