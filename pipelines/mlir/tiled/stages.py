@@ -9,7 +9,8 @@ from dialects.bindings import inside, text_of
 from pipelines.mlir.linalg import BUFFERIZE
 from pipelines.mlir.passes import PassRunner
 from pipelines.mlir.stage import MlirStage, open_module
-from pipelines.mlir.tiled import fuse, group, layout, math, reshapes, schedule, vectors, weights
+from pipelines.mlir.tiled import chain, fuse, group, layout, math, reshapes, schedule, vectors, weights
+from pipelines.mlir.tiled.edit import in_piece
 from pipelines.mlir.tiled.fences import remove_fences
 from pipelines.mlir.tiled.machine import registers
 from pipelines.mlir.tiled.strategy import Registers, Split, Tiling
@@ -63,6 +64,23 @@ class ChannelsLast(MlirStage):
 
 
 @dataclass(frozen=True)
+class FuseChains(MlirStage):
+    """Fuses a matmul, what follows it row by row (a softmax), and the matmul after that into one loop over rows."""
+
+    name: ClassVar[str] = "fuse-chains"
+    consumes: ClassVar[IRKind] = IRKind.LINALG
+    produces: ClassVar[IRKind] = IRKind.LINALG
+
+    def lower(self, ctx: Context, passes: PassRunner, ir: Artefact) -> None:
+        chains: list[tuple[int, ...]] = []
+        passes.rewrite("mark-chains", lambda module: chains.extend(chain.mark_chains(module)))
+        if chains:
+            passes.transform("fuse-chains", schedule.chain_script(chains))
+        passes.rewrite("remove-fences", remove_fences)
+        passes.run(CLEAN)
+
+
+@dataclass(frozen=True)
 class Tile(MlirStage):
     """Tiles contractions, convolutions and pools, with what fills their output and what uses their result fused in."""
 
@@ -79,7 +97,8 @@ class Tile(MlirStage):
             groups = group.members(passes.module)
             steps = {n: group.reduction_steps(groups[n]) for n in tilings}
             inits = [n for n in tilings if group.INIT in groups[n]]
-            passes.transform("tile-and-fuse", schedule.tile_script(tilings, steps, inits))
+            shared = [n for n in tilings if in_piece(groups[n][group.ROOT])]
+            passes.transform("tile-and-fuse", schedule.tile_script(tilings, steps, inits, shared))
             passes.rewrite("fill-tiles-apart", vectors.fill_tiles_apart)
             passes.transform("simplify-tiles", schedule.SIMPLIFY_TILES)
 
@@ -178,6 +197,7 @@ class VectorLoops(MlirStage):
 TILED_STAGES: tuple[type[Stage], ...] = (
     FuseAround,
     ChannelsLast,
+    FuseChains,
     Tile,
     PackWeights,
     Vectorize,
