@@ -142,6 +142,7 @@ class Nvvm(MlirStage):
     def lower(self, ctx: Context, passes: PassRunner, ir: Artefact) -> None:
         from pipelines.mlir.cuda import nvvm
 
+        passes.rewrite("narrow-exponents", nvvm.narrow_exponents)
         passes.run(nvvm.nvvm_pipeline(chip_of(ctx), passes.module, self.opt))
         left = nvvm.unlowered(passes.module)
         if left is not None:
@@ -169,6 +170,11 @@ class Ptx(Stage):
             return ir.derive(self.produces, nvvm.to_ptx(module, chip_of(ctx), toolkit), facts={"libdevice": math})
 
     def verify(self, ctx: Context, out: Artefact) -> None:
+        from pipelines.mlir.cuda import nvvm
+
+        mistyped = nvvm.mistyped_call(out.text)
+        if mistyped is not None:
+            raise CompileError(f"the kernels call {mistyped} with other types than it has; lower the operation first")
         if IRKind.PLAN in ctx.latest:
             check_against_ptx(plan_of(ctx), out.text)
 
