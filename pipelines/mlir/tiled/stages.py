@@ -9,7 +9,20 @@ from dialects.bindings import inside, text_of
 from pipelines.mlir.linalg import BUFFERIZE, arguments_read_only
 from pipelines.mlir.passes import PassRunner
 from pipelines.mlir.stage import MlirStage, open_module
-from pipelines.mlir.tiled import chain, fuse, group, layout, math, panels, reshapes, schedule, share, vectors, weights
+from pipelines.mlir.tiled import (
+    chain,
+    copies,
+    fuse,
+    group,
+    layout,
+    math,
+    panels,
+    reshapes,
+    schedule,
+    share,
+    vectors,
+    weights,
+)
 from pipelines.mlir.tiled.edit import in_piece
 from pipelines.mlir.tiled.fences import remove_fences
 from pipelines.mlir.tiled.machine import registers
@@ -214,6 +227,7 @@ class VectorLoops(MlirStage):
         if ctx.target.threads > 1:
             passes.run(f"convert-scf-to-openmp{{num-threads={ctx.target.threads}}}")
         passes.run(f"fold-memref-alias-ops,{CLEAN}")
+        passes.rewrite("copy-by-rows", copies.copy_by_rows)
         passes.rewrite("broadcast-columns", vectors.broadcast_columns)
         # No canonicalizer after this: it would turn rows put into a tile into single elements.
         passes.run("func.func(convert-vector-to-scf{full-unroll=true target-rank=1},convert-linalg-to-loops),cse")
