@@ -187,7 +187,7 @@ func.func @main(%from: memref<4x8x3xf32>, %to: memref<4x8x3xf32, strided<[30, 3,
 
 @pytest.mark.parametrize(
     ("sizes", "expected"),
-    [((8, 64, 128), (4, 0, 0)), ((1, 333, 1024), (0, 111, 0)), ((2, 2, 2), None), ((1, 1, 1 << 20), (0, 0, 1 << 19))],
+    [((8, 64, 512), (4, 0, 0)), ((1, 333, 1024), (0, 111, 0)), ((2, 2, 2), None), ((1, 1, 1 << 20), (0, 0, 1 << 19))],
 )
 def test_share_gives_every_thread_a_piece(sizes: tuple[int, ...], expected: tuple[int, ...] | None) -> None:
     walked = tuple(((loop, 1),) for loop in range(3))
