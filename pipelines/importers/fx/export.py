@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from workbench.core.arrays import npz_bytes
 from workbench.core.artefact import Artefact
+from workbench.core.errors import CompileError
 from workbench.core.kinds import IRKind
 from workbench.core.source import ModelRequest, Source
 from workbench.core.stage import Context, Stage
@@ -26,8 +27,24 @@ class Export(Stage):
         from models.load import load_source
 
         source = load_source(ModelRequest.from_json(json.loads(ir.text)))
+        refuse_random(source.program)
         write_atomic(ctx.numerics / "inputs.npz", npz_bytes(source.inputs))
         return fx_artefact(ir, source)
+
+
+def refuse_random(program: Any) -> None:
+    """Raises CompileError for an operator that draws random numbers: no result of such a model can be judged."""
+    import torch
+
+    for node in program.graph.nodes:
+        if torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ()):
+            # torch.export keeps dropout as one operator, random or not: only its `train` argument tells.
+            if "dropout" in str(node.target) and len(node.args) > 2 and node.args[2] is False:
+                continue
+            raise CompileError(
+                f"{node.target} at node '{node.name}' draws random numbers, so its result cannot be judged; "
+                "put the module in evaluation mode, or draw them outside and pass them in"
+            )
 
 
 def fx_artefact(ir: Artefact, source: Source) -> Artefact:
