@@ -6,8 +6,11 @@ from typing import Any
 import numpy as np
 from onnx import NodeProto, helper, inliner
 
-from pipelines.importers.onnx.graph import Array, Graph, Value, attributes, subgraphs, value_at, where
-from workbench.core.errors import CompileError
+from pipelines.importers.onnx.graph import Array, Graph, Value, attributes, subgraphs, value_at
+
+
+class SizeUnknown(Exception):
+    """A rule needs a size that is not known yet: other rewrites may have to come first."""
 
 
 class Rewrite:
@@ -47,7 +50,7 @@ class Rewrite:
     def _static(self, value: Value) -> tuple[int, ...]:
         shape = self.graph.shape(value)
         if shape is None:
-            raise CompileError(f"{where(self.node)}: the size of '{value}' is only known at run time")
+            raise SizeUnknown(value)
         return shape
 
     def op(self, kind: str, *inputs: Value, **options: Any) -> Value:
@@ -85,7 +88,10 @@ Rule = Callable[[Rewrite], Sequence[Value] | None]
 def apply(graph: Graph, node: NodeProto, rule: Rule) -> list[NodeProto] | None:
     """The nodes that replace `node`, None when the rule leaves it."""
     rewrite = Rewrite(graph, node)
-    results = rule(rewrite)
+    try:
+        results = rule(rewrite)
+    except SizeUnknown:
+        return None
     if results is None:
         return None
     made = {name for n in rewrite.made for name in n.output}
