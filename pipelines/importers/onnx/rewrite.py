@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from onnx import NodeProto, helper, inliner
 
-from pipelines.importers.onnx.graph import Array, Graph, Value, attributes, subgraphs, value_at
+from pipelines.importers.onnx.graph import Array, Graph, Value, attributes, subgraphs, value_at, where
+from workbench.core.errors import CompileError
 
 
 class SizeUnknown(Exception):
@@ -125,7 +126,10 @@ def by_definition(rewrite: Rewrite) -> list[Value] | None:
     outputs = [helper.make_tensor_value_info(n, graph.element(n), graph.shape(n)) for n in node.output if n]
     opsets = [helper.make_opsetid("", graph.opset)]
     model = helper.make_model(helper.make_graph([node], "call", inputs, outputs), opset_imports=opsets)
-    body = inliner.inline_selected_functions(model, [("", node.op_type)], inline_schema_functions=True).graph
+    try:
+        body = inliner.inline_selected_functions(model, [("", node.op_type)], inline_schema_functions=True).graph
+    except RuntimeError:  # onnx 1.23 fails on some definitions when an optional input in the middle is left out
+        raise CompileError(f"{where(node)} with these inputs has no lowering; export the model without it") from None
     if len(body.node) == 1 and body.node[0].op_type == node.op_type:
         return None
     kept = {"", *node.input}

@@ -30,7 +30,6 @@ BY_DEFINITION = (
     "RotaryEmbedding",
     "SoftmaxCrossEntropyLoss",
     "SpaceToDepth",
-    "SwiGLU",
     "Swish",
 )
 """Operators that ONNX itself defines in terms of others, and that have no conversion or a wrong one."""
