@@ -1,0 +1,88 @@
+"""Converters that replace those of TVM 0.19's ONNX importer where it is wrong.
+
+Each takes the node's inputs as Relay expressions (None where left out) and its attributes, and gives a Relay expression.
+What decides sizes and axes is constant by then: the ONNX stages have folded it.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from tvm import relay
+from tvm.relay import op
+from tvm.relay.frontend.common import infer_shape
+
+Inputs = Sequence[Any]
+Attributes = Mapping[str, Any]
+Converter = Callable[[Inputs, Attributes], Any]
+
+
+def reduction(compute: Callable[[Any, tuple[int, ...], bool], Any]) -> Converter:
+    """A Reduce operator. TVM's takes axes given as an input (opset 18; ReduceSum 13) for their first one alone."""
+
+    def convert(inputs: Inputs, attributes: Attributes) -> Any:
+        x, rank = inputs[0], len(infer_shape(inputs[0]))
+        axes = axes_of(inputs, attributes)
+        if not axes and attributes.get("noop_with_empty_axes", 0):
+            axes = ()
+        elif not axes:
+            axes = tuple(range(rank))
+        if rank == 0:
+            return op.squeeze(compute(op.expand_dims(x, axis=0), (0,), True), axis=[0])
+        return compute(x, tuple(a % rank for a in axes), bool(attributes.get("keepdims", 1)))
+
+    return convert
+
+
+def axes_of(inputs: Inputs, attributes: Attributes) -> tuple[int, ...]:
+    """Axes as an attribute, or as a second input."""
+    if len(inputs) > 1 and inputs[1] is not None:
+        return tuple(int(a) for a in inputs[1].data.numpy().reshape(-1))
+    given = attributes.get("axes", ())
+    return (given,) if isinstance(given, int) else tuple(given)
+
+
+def over(reduce: Callable[..., Any]) -> Callable[[Any, tuple[int, ...], bool], Any]:
+    """A reduction of Relay as a function of value, axes and whether to keep them; over no axes it changes nothing."""
+    return lambda x, axes, keep: reduce(x, axis=list(axes), keepdims=keep) if axes else x
+
+
+SUM, LARGEST = over(op.sum), over(op.max)
+
+
+def log_sum_exp(x: Any, axes: tuple[int, ...], keep: bool) -> Any:
+    """log sum exp(x), shifted by the largest element so that it does not overflow."""
+    shift = LARGEST(x, axes, True)
+    total = op.log(SUM(op.exp(x - shift), axes, True)) + shift
+    return total if keep or not axes else op.squeeze(total, axis=list(axes))
+
+
+REDUCTIONS: dict[str, Converter] = {
+    "ReduceMax": reduction(LARGEST),
+    "ReduceMin": reduction(over(op.min)),
+    "ReduceSum": reduction(SUM),
+    "ReduceMean": reduction(over(op.mean)),
+    "ReduceProd": reduction(over(op.prod)),
+    "ReduceL1": reduction(lambda x, axes, keep: SUM(op.abs(x), axes, keep)),
+    "ReduceL2": reduction(lambda x, axes, keep: op.sqrt(SUM(x * x, axes, keep))),
+    "ReduceSumSquare": reduction(lambda x, axes, keep: SUM(x * x, axes, keep)),
+    "ReduceLogSum": reduction(lambda x, axes, keep: op.log(SUM(x, axes, keep))),
+    "ReduceLogSumExp": reduction(log_sum_exp),
+}
+
+
+def split(inputs: Inputs, attributes: Attributes) -> Any:
+    """Split. TVM's knows nothing of `num_outputs` (opset 18), whose last piece may be smaller."""
+    axis, count = attributes.get("axis", 0), attributes["tvm_custom"]["num_outputs"]
+    size = infer_shape(inputs[0])[axis]
+    if len(inputs) > 1 and inputs[1] is not None:
+        sizes = [int(n) for n in inputs[1].data.numpy()]
+    else:
+        piece = -(-size // count)
+        sizes = list(attributes.get("split", [min(piece, size - i * piece) for i in range(count)]))
+    ends = [sum(sizes[:i]) for i in range(1, len(sizes))]
+    pieces = op.split(inputs[0], ends, axis) if ends else relay.expr.TupleWrapper(relay.Tuple([inputs[0]]), 1)
+    return pieces if count > 1 else pieces[0]
+
+
+CORRECTIONS: dict[str, Converter] = {**REDUCTIONS, "Split": split}
+
