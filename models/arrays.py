@@ -26,26 +26,30 @@ def numpy_dtype(name: str) -> np.dtype[Any]:
         return np.dtype(getattr(ml_dtypes, name))
 
 
-def draw(spec: TensorSpec, seed: int, high: int = 2) -> Array:
-    """A fixed input: normal floats, coin-toss booleans, integers in [0, high).
+def draw(spec: TensorSpec, seed: int, within: tuple[int, int] | None = None) -> Array:
+    """A fixed input: normal floats, coin-toss booleans, integers in [low, high).
 
-    Two inputs of one model differ although they share the seed, because the name is mixed in.
+    Integers of 8 bits take all their values unless told otherwise, wider ones 0 and 1, which are an index or a count in
+    most places. Two inputs of one model differ although they share the seed, because the name is mixed in.
     """
     rng = np.random.default_rng([seed, *spec.name.encode()])
     dtype = numpy_dtype(spec.dtype)
-    if dtype == np.bool_:
+    if dtype.kind in "iu":
+        limits = np.iinfo(dtype)
+        low, high = within or ((int(limits.min), int(limits.max) + 1) if limits.bits == 8 else (0, 2))
+        return np.asarray(rng.integers(low, high, spec.shape), dtype)
+    if dtype.kind == "b":
         return np.asarray(rng.integers(0, 2, spec.shape), dtype)
-    if np.issubdtype(dtype, np.integer):
-        return np.asarray(rng.integers(0, high, spec.shape), dtype)
     return np.asarray(rng.standard_normal(spec.shape), dtype)
 
 
 def read_npz(path: str) -> Arrays:
     """The arrays of an .npz file. Raises UsageError naming the file; pickled objects are refused."""
     try:
-        with np.load(path, allow_pickle=False) as archive:
-            if isinstance(archive, np.ndarray):
-                raise UsageError(f"{path} holds one unnamed array; save the inputs by name with numpy.savez")
+        archive = np.load(path, allow_pickle=False)
+        if isinstance(archive, np.ndarray):
+            raise UsageError(f"inputs {path} holds one unnamed array; save the inputs by name with numpy.savez")
+        with archive:
             return {name: archive[name] for name in archive.files}
     except FileNotFoundError:
         raise UsageError(f"inputs {path}: no such file") from None

@@ -19,6 +19,7 @@ from onnx.reference import ReferenceEvaluator
 
 from models.messages import one_line
 from models.onnx_corrections import corrections
+from models.onnx_windows import WINDOWED
 from workbench.core.errors import CompileError, ToolMissing
 from workbench.core.source import Arrays
 
@@ -27,13 +28,8 @@ Reference = Callable[[Arrays], Arrays]
 WIDENED = (TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.BFLOAT16)
 TYPE_ATTRIBUTES = ("to", "dtype", "output_datatype", "output_dtype")
 """Integer attributes that hold an element type."""
-FLOAT_BY_DEFAULT = {
-    "HannWindow": "output_datatype",
-    "HammingWindow": "output_datatype",
-    "BlackmanWindow": "output_datatype",
-    "MelWeightMatrix": "output_datatype",
-}
-"""Operators that make float32 unless an attribute says otherwise."""
+FLOAT_BY_DEFAULT = ("HannWindow", "HammingWindow", "BlackmanWindow", "MelWeightMatrix")
+"""Operators that make float32 unless their attribute `output_datatype` says otherwise."""
 
 
 def reference_of(name: str, model: ModelProto, inputs: Arrays) -> tuple[Reference, str]:
@@ -59,7 +55,7 @@ class Float64Graph:
     @cached_property
     def _evaluator(self) -> ReferenceEvaluator:
         opset = next((o.version for o in self._model.opset_import if o.domain == ""), 0)
-        return ReferenceEvaluator(widen_model(self._model), new_ops=corrections(opset))
+        return ReferenceEvaluator(widen_model(self._model), new_ops=[*WINDOWED, *corrections(opset)])
 
     def __call__(self, inputs: Arrays) -> Arrays:
         """Outputs by name; floating ones in float64, others in their own dtype."""
@@ -126,10 +122,8 @@ def widen_graph(graph: GraphProto) -> None:
 def widen_nodes(nodes: Iterable[NodeProto]) -> None:
     """Widen attributes that hold tensors, element types, or graphs."""
     for node in nodes:
-        if node.op_type in FLOAT_BY_DEFAULT and not any(
-            a.name == FLOAT_BY_DEFAULT[node.op_type] for a in node.attribute
-        ):
-            node.attribute.append(helper.make_attribute(FLOAT_BY_DEFAULT[node.op_type], TensorProto.FLOAT))
+        if node.op_type in FLOAT_BY_DEFAULT and all(a.name != "output_datatype" for a in node.attribute):
+            node.attribute.append(helper.make_attribute("output_datatype", TensorProto.FLOAT))
         for attribute in node.attribute:
             widen_attribute(attribute)
 

@@ -1,5 +1,6 @@
 """An .onnx file as a Source: read, its symbolic sizes bound, with inputs to verify on."""
 
+import copy
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -12,6 +13,9 @@ from models.onnx_reference import reference_of
 from workbench.core.errors import UsageError
 from workbench.core.source import Arrays, ModelRequest, Source
 from workbench.core.tensors import TensorSpec
+
+NUMBERS = set(TensorProto.DataType.values()) - {TensorProto.UNDEFINED, TensorProto.STRING}
+"""Element types that a compiled model can take."""
 
 Sizes = Mapping[str, tuple[int, ...]]
 
@@ -36,7 +40,7 @@ def load_onnx(request: ModelRequest) -> Source:
     inputs: Arrays = (
         check_inputs(request.inputs, given, specs)
         if request.inputs is not None
-        else {spec.name: draw(spec, request.seed, _index_limit(model, spec.name)) for spec in specs}
+        else {spec.name: draw(spec, request.seed, _index_range(model, spec.name)) for spec in specs}
     )
     name = Path(path).stem
     reference, kind = reference_of(name, model, inputs)
@@ -59,9 +63,11 @@ def read_model(path: str) -> ModelProto:
         raise UsageError(f"{path}: its external weights cannot be read: {error}") from error
     for what, values in (("input", runtime_inputs(model)), ("output", list(model.graph.output))):
         for value in values:
-            kind = (value.type.WhichOneof("value") or "value without a type").removesuffix("_type")
-            if kind != "tensor":
-                raise UsageError(f"{path}: {what} '{value.name}' is a {kind}; only tensors can be lowered")
+            kind = value.type.WhichOneof("value")
+            if kind not in ("tensor_type", None):
+                raise UsageError(
+                    f"{path}: {what} '{value.name}' is a {kind.removesuffix('_type')}; only tensors can be lowered"
+                )
     return model
 
 
@@ -74,8 +80,8 @@ def runtime_inputs(model: ModelProto) -> list[ValueInfoProto]:
 def spec_of(path: str, value: ValueInfoProto) -> TensorSpec:
     """Name, shape and dtype of an input whose sizes are fixed."""
     element = value.type.tensor_type.elem_type
-    if element in (TensorProto.UNDEFINED, TensorProto.STRING):
-        kind = TensorProto.DataType.Name(element).lower()
+    if element not in NUMBERS:
+        kind = "string" if element == TensorProto.STRING else f"number {element}"
         raise UsageError(f"{path}: input '{value.name}' has element type {kind}, which no compiled model can take")
     shape = tuple(dim.dim_value for dim in value.type.tensor_type.shape.dim)
     return TensorSpec(value.name, shape, helper.tensor_dtype_to_np_dtype(element).name)
@@ -103,15 +109,34 @@ def fix_sizes(path: str, model: ModelProto, given: Sizes) -> ModelProto:
             if dim.dim_param in bound:
                 dim.dim_value = bound[dim.dim_param]
     try:
-        return shape_inference.infer_shapes(model, data_prop=True)
+        return infer_shapes(model)
     except shape_inference.InferenceError as error:
-        sizes = ", ".join(f"{name}={value}" for name, value in bound.items())
+        sizes = ", ".join(f"{name}={size}" for name, size in bound.items())
         raise UsageError(f"{path}: shapes do not fit together with {sizes}: {error}") from error
+
+
+def infer_shapes(model: ModelProto) -> ModelProto:
+    """`model` with shapes that follow from its inputs.
+
+    Shapes written down for outputs yield to inferred ones: exporters leave fixed sizes there that held for their own
+    example only. Raises InferenceError where operators of ONNX itself contradict each other; foreign ones are passed
+    over.
+    """
+    declared = [copy.deepcopy(out.type) for out in model.graph.output]
+    for out in model.graph.output:
+        out.type.tensor_type.ClearField("shape")
+    strict = all(node.domain in ("", "ai.onnx") for node in model.graph.node)
+    inferred = shape_inference.infer_shapes(model, strict_mode=strict, data_prop=True)
+    for out, before in zip(inferred.graph.output, declared, strict=True):
+        if not out.type.tensor_type.HasField("shape"):
+            out.type.CopyFrom(before)
+    return inferred
 
 
 def _bind(path: str, value: ValueInfoProto, shape: tuple[int, ...], bound: dict[str, int]) -> None:
     """Note in `bound` what `shape` says about the symbolic sizes of one input."""
     if not value.type.tensor_type.HasField("shape"):
+        value.type.tensor_type.shape.SetInParent()
         for _ in shape:
             value.type.tensor_type.shape.dim.add()
     sizes = _sizes(value)
@@ -157,12 +182,12 @@ def _declared(graph: GraphProto) -> Iterator[ValueInfoProto]:
                 yield from _declared(attribute.g)
 
 
-def _index_limit(model: ModelProto, name: str) -> int:
-    """The size of the smallest table that input `name` is an index into; 2 where it is none."""
+def _index_range(model: ModelProto, name: str) -> tuple[int, int] | None:
+    """Which integers input `name` may hold where it is an index into tables of the model; None where it is none."""
     tables = {weight.name: weight.dims for weight in model.graph.initializer}
-    limits = [
+    sizes = [
         tables[node.input[0]][next((a.i for a in node.attribute if a.name == "axis"), 0)]
         for node in model.graph.node
         if node.op_type == "Gather" and node.input[1] == name and node.input[0] in tables
     ]
-    return min(limits, default=2)
+    return (0, min(sizes)) if sizes else None

@@ -143,4 +143,5 @@ def choose_inputs(examples: Sequence[Tensor], request: ModelRequest) -> Arrays:
 
 def redraw(spec: TensorSpec, example: Array, seed: int) -> Array:
     """An input of another size; integers stay within those of the example, which may be indices into a table."""
-    return draw(spec, seed, high=int(example.max(initial=0)) + 1 if example.dtype.kind in "iu" else 2)
+    within = (int(example.min()), int(example.max()) + 1) if example.dtype.kind in "iu" and example.size else None
+    return draw(spec, seed, within)

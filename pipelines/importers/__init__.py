@@ -10,10 +10,18 @@ def import_stages(frontend: Frontend) -> tuple[Stage, ...]:
     from pipelines.importers.lowering import Decompose, DecomposeOnnx, Linalg
 
     if frontend == "onnx":
-        from pipelines.importers.onnx.stages import ImportOnnx, InferShapes, Load, UpgradeOpset
+        from pipelines.importers.onnx.stages import (
+            FoldBatchNormOnnx,
+            ImportOnnx,
+            InferShapes,
+            Legalize,
+            Load,
+            UpgradeOpset,
+        )
         from pipelines.importers.reference import OnnxReference
 
-        head = (Load(), OnnxReference(), UpgradeOpset(), InferShapes(), ImportOnnx(), DecomposeOnnx())
+        clean = (UpgradeOpset(), InferShapes(), FoldBatchNormOnnx(), Legalize())
+        head = (Load(), OnnxReference(), *clean, ImportOnnx(), DecomposeOnnx())
     else:
         from pipelines.importers.fx.batch_norm import FoldBatchNorm
         from pipelines.importers.fx.export import Export

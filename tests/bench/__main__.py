@@ -139,8 +139,8 @@ def page(found: dict[str, Any]) -> str:
         f"| linalg to PTX, ours / `iree-compile --dump-compilation-phases-to`"
         f" | {iree['ratio']:.2f}x ({iree['ours_seconds']:.1f} / {iree['iree_seconds']:.1f} s) | 1.0x |",
         "",
-        f"Both for {_CHIP}. iree-compile leaves {iree['iree_forms']} phases, and tiles and fuses its kernels; the trace",
-        f"has every stage and every one of its {iree['our_passes']} passes.",
+        f"Both for {_CHIP}. iree-compile leaves {iree['iree_forms']} phases and tiles and fuses its kernels; the trace",
+        f"has every stage and every one of {iree['our_passes']} passes.",
         "",
         "## Host code",
         "",

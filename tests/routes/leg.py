@@ -4,7 +4,9 @@ from pathlib import Path
 
 import numpy as np
 
-from pipelines.mlir.cuda.stages import CUDA_STAGES, Emulate, GpuMap, GpuOutline, MakePlan
+from dialects.bindings import inside
+from pipelines.mlir.cuda.emulate import run_plan
+from pipelines.mlir.cuda.stages import CUDA_STAGES, Emulate, GpuMap, GpuOutline, MakePlan, plan_of
 from workbench.core.artefact import Artefact
 from workbench.core.kinds import IRKind
 from workbench.core.observe import Observer
@@ -53,7 +55,10 @@ def run_leg(
 
 
 def emulate(text: str, inputs: Arrays, outputs: Arrays, folder: Path, rules: GpuMap | None = None) -> Arrays:
-    """What the kernels compute, by the emulator; the code generator is not run."""
+    """What the kernels compute, by the emulator; the code generator is not run.
+
+    Warps run in lockstep, then one by one from either end: a race between threads would give different results.
+    """
     ctx = Context(Target(chip="sm_90a"), folder, folder)
     ctx.numerics.mkdir(exist_ok=True)
     np.savez(ctx.numerics / "inputs.npz", **inputs)  # pyright: ignore[reportArgumentType]
@@ -61,4 +66,10 @@ def emulate(text: str, inputs: Arrays, outputs: Arrays, folder: Path, rules: Gpu
     stages = (rules or GpuMap(), GpuOutline(), MakePlan(), Emulate())
     Pipeline(stages).run(ctx, range(len(stages)))
     result: Arrays = ctx.latest[IRKind.RESULT].handle
+    module, plan = ctx.latest[IRKind.GPU].handle, plan_of(ctx)
+    with inside(module):
+        for order in ("forward", "backward"):
+            again = run_plan(module, plan, inputs, order)
+            for name, array in result.items():
+                np.testing.assert_array_equal(again[name], array, err_msg=f"{name} depends on the order of warps")
     return result

@@ -373,3 +373,68 @@ ptxas info    : Used 48 registers, used 0 barriers, 16 bytes cumulative stack si
 """
     facts = parse_ptxas(text)["conv"]
     assert (facts.registers, facts.spill_stores, facts.spill_loads, facts.stack, facts.shared) == (48, 8, 4, 16, 1024)
+
+
+def test_a_model_that_only_checks_has_kernels_without_outputs(tmp_path: Path) -> None:
+    text = """
+    #id = affine_map<(d0) -> (d0)>
+    func.func @main(%x: memref<4xf32>, %o: memref<4xf32>) {
+      %zero = arith.constant 0.0 : f32
+      linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} ins(%x : memref<4xf32>) {
+      ^bb0(%a: f32):
+        %ok = arith.cmpf une, %a, %zero : f32
+        cf.assert %ok, "division by zero"
+        linalg.yield
+      }
+      memref.copy %x, %o : memref<4xf32> to memref<4xf32>
+      return
+    }"""
+    x = np.ones(4, np.float32)
+    made, _ = run_leg(text, {"x": x}, {"o": x}, tmp_path)
+    assert "__assertfail" in made[IRKind.PTX].text
+    with pytest.raises(CompileError, match="division by zero"):
+        run_leg(text, {"x": x - 1}, {"o": x}, tmp_path)
+
+
+def test_an_address_outside_its_buffer_is_found(tmp_path: Path) -> None:
+    text = """
+    #id = affine_map<(d0) -> (d0)>
+    func.func @main(%x: memref<4xf32>, %o: memref<4xf32>) {
+      %c1 = arith.constant 1 : index
+      linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%o : memref<4xf32>) {
+      ^bb0(%z: f32):
+        %i = linalg.index 0 : index
+        %next = arith.addi %i, %c1 : index
+        %v = memref.load %x[%next] : memref<4xf32>
+        linalg.yield %v : f32
+      }
+      return
+    }"""
+    x = random(4)
+    with pytest.raises(CompileError, match="reaches outside its buffer"):
+        emulate(text, {"x": x}, {"o": x}, tmp_path)
+
+
+SCALARS = [
+    ("f32", "%r = math.round %x : f32", lambda x, y: np.trunc(x + np.copysign(0.5, x))),
+    ("f32", "%r = arith.remf %x, %y : f32", np.fmod),
+    ("f32", "%r = math.fma %x, %y, %x : f32", lambda x, y: x * y + x),
+    ("i32", "%r = arith.divsi %x, %y : i32", lambda x, y: (x / y).astype(np.int32)),
+    ("i32", "%r = arith.remsi %x, %y : i32", np.fmod),
+    ("i32", "%r = arith.ceildivsi %x, %y : i32", lambda x, y: np.ceil(x / y).astype(np.int32)),
+    ("i32", "%r = arith.divui %x, %y : i32", lambda x, y: (x.view("u4") // y.view("u4")).view("i4")),
+    ("i32", "%r = arith.shrui %x, %y : i32", lambda x, y: (x.view("u4") >> y.view("u4")).view("i4")),
+    ("i32", "%w = arith.trunci %x : i32 to i8\n%r = arith.extui %w : i8 to i32", lambda x, y: x & 255),
+    ("i32", "%c = arith.cmpi ult, %x, %y : i32\n%r = arith.extui %c : i1 to i32",
+     lambda x, y: (x.view("u4") < y.view("u4")).astype("i4")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "body", "means"), SCALARS, ids=lambda v: v if isinstance(v, str) else "")
+def test_the_emulators_scalars(kind: str, body: str, means: object, tmp_path: Path) -> None:
+    x = RNG.integers(-50, 50, 300).astype(DTYPES[kind]) / (4 if kind == "f32" else 1)
+    y = RNG.integers(1, 9, 300).astype(DTYPES[kind])
+    arrays = {"a": x.astype(DTYPES[kind]), "b": y}
+    got = emulate(elementwise(kind, body), arrays, {"o": y}, tmp_path)["o"]
+    assert callable(means)
+    assert np.array_equal(got, means(arrays["a"], y))

@@ -14,6 +14,7 @@ from models.arrays import to_numpy
 from models.load import load_source
 from models.torch_reference import tensors_in
 from workbench.catalog import MODELS
+from workbench.core.errors import ToolMissing
 from workbench.core.source import Arrays, ModelRequest, Source
 from workbench.numerics import judge_all
 
@@ -116,3 +117,12 @@ def test_int8_model_is_exact() -> None:
 def test_naming_models_loads_no_torch(statement: str) -> None:
     check = f"{statement}; import sys; assert not {{'torch', 'onnx'}} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", check], check=True)
+
+
+@pytest.mark.parametrize("model, package", [("mlp", "torch"), ("x.onnx", "onnx")])
+def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch, model: str, package: str) -> None:
+    for name in [n for n in sys.modules if n.startswith("models.") and n != "models.load"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(ToolMissing, match=rf"loading {model} needs {package}: pip install"):
+        load_source(ModelRequest(model))

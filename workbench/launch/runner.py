@@ -29,7 +29,7 @@ _CTYPES: dict[str, Any] = {
 def _cuda() -> tuple[Any, Any]:
     try:
         core = import_module("cuda.core")
-        if not hasattr(core, "Device"):  # before cuda-core 0.5
+        if not hasattr(core, "Device"):  # older cuda-core
             core = import_module("cuda.core.experimental")
         return core, import_module("cuda.bindings.driver")
     except ImportError as error:

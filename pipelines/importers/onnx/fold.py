@@ -4,10 +4,12 @@ import numpy as np
 from onnx import NodeProto
 from onnx.reference import ReferenceEvaluator
 
-from pipelines.importers.onnx.graph import Array, Graph, attributes, subgraphs
+from pipelines.importers.onnx.graph import Array, Graph, attributes, subgraphs, used_values
 
 KEPT = frozenset({"RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Bernoulli", "Multinomial"})
 """Operators that are not functions of their inputs."""
+COUNTED = frozenset({"Split", "If", "Loop", "Scan"})
+"""Operators whose number of results means something."""
 GROWN = 1 << 14
 """A fold may not make more elements than this out of fewer: an expanded constant is better left to be computed."""
 
@@ -24,6 +26,24 @@ def fold_constants(graph: Graph) -> bool:
     changed = len(kept) < len(graph.nodes)
     graph.nodes = kept
     return changed
+
+
+def drop_unused(graph: Graph) -> bool:
+    """Remove nodes that nothing needs, and results that nothing reads from the end of the others."""
+    needed = {v.name for v in graph.outputs}
+    kept: list[NodeProto] = []
+    trimmed = False
+    for node in reversed(graph.nodes):
+        if not needed & set(node.output):
+            continue
+        while len(node.output) > 1 and node.output[-1] not in needed and node.op_type not in COUNTED:
+            del node.output[-1]
+            trimmed = True
+        needed |= used_values([node])
+        kept.append(node)
+    trimmed |= len(kept) < len(graph.nodes)
+    graph.nodes = kept[::-1]
+    return trimmed
 
 
 def _known(graph: Graph, node: NodeProto) -> list[Array] | None:

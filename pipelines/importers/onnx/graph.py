@@ -96,6 +96,8 @@ class Graph:
         model = ModelProto()
         model.CopyFrom(self.model)
         model.graph.CopyFrom(made)
+        # Before version 4 a weight that is no input of the graph does not count.
+        model.ir_version = max(model.ir_version, 10)
         return model
 
 

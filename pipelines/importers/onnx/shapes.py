@@ -2,7 +2,7 @@
 
 from onnx import ModelProto, shape_inference, version_converter
 
-from pipelines.importers.onnx.fold import fold_constants
+from pipelines.importers.onnx.fold import drop_unused, fold_constants
 from pipelines.importers.onnx.graph import Graph, opset_of
 from workbench.core.errors import CompileError
 
@@ -21,6 +21,8 @@ def settle(graph: Graph) -> Graph:
     """Infer types and fold constants until nothing changes."""
     infer(graph)
     while fold_constants(graph):
+        infer(graph)
+    if drop_unused(graph):
         infer(graph)
     return graph
 

@@ -88,6 +88,47 @@ class InferShapes(OnnxStage):
 
 
 @dataclass(frozen=True)
+class FoldBatchNormOnnx(OnnxStage):
+    """Batch norms in evaluation mode become part of the convolution or matrix product before them."""
+
+    name: ClassVar[str] = "fold-batch-norm"
+
+    def apply(self, ctx: Context, ir: Artefact) -> Artefact:
+        from pipelines.importers.onnx.batch_norm import fold_batch_norms
+        from pipelines.importers.onnx.graph import Graph
+
+        source = source_of(ir)
+        graph = Graph(source.program)
+        folded = fold_batch_norms(graph)
+        if not folded:
+            raise Skip("no batch norm with known statistics directly follows a convolution or a matrix product")
+        out = onnx_artefact(ir, source, graph.to_model())
+        out.facts["folded"] = folded
+        return out
+
+
+@dataclass(frozen=True)
+class Legalize(OnnxStage):
+    """Operators that the conversion to torch lacks or gets wrong, in terms of those it gets right."""
+
+    name: ClassVar[str] = "legalize"
+
+    def apply(self, ctx: Context, ir: Artefact) -> Artefact:
+        from pipelines.importers.onnx.graph import Graph
+        from pipelines.importers.onnx.legalize import legalize
+        from pipelines.importers.onnx.rules import RULES
+
+        source = source_of(ir)
+        graph = Graph(source.program)
+        replaced = legalize(graph, RULES)
+        if not replaced:
+            raise Skip("every operator of the model has a right conversion")
+        out = onnx_artefact(ir, source, graph.to_model())
+        out.facts["replaced"] = replaced
+        return out
+
+
+@dataclass(frozen=True)
 class ImportOnnx(OnnxStage):
     """The torch dialect, one `torch.operator` for each node of the graph; weights are trailing arguments."""
 

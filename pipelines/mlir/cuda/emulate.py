@@ -1,63 +1,38 @@
 """Executes a launch plan in numpy: all threads of a launch at once, one array element a thread. Slow, and exact.
 
 It reads the outlined module, so it says whether mapping, outlining, merging, views and the arena are right on a
-machine without a GPU. It does not model time, caches or races between threads.
+machine without a GPU. It does not model time or caches.
 """
 
 import math
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Literal
 
 import numpy as np
 
 from dialects.bindings import Module, Operation, load
-from pipelines.mlir.cuda import outline
-from pipelines.mlir.cuda.host import VIEWS
-from workbench.core.errors import Skip
+from pipelines.mlir.cuda import outline, scalars
+from pipelines.mlir.cuda.schedule import WARP
+from pipelines.mlir.cuda.structured import VIEWS
+from workbench.core.errors import CompileError, Skip
 from workbench.core.trace.layout import numpy_dtype
 from workbench.launch.plan import LaunchPlan, Pointer, Step, tensor_bytes
 
 ir = load("ir")
 
 Array = np.ndarray[Any, Any]
-_ERF = np.vectorize(math.erf, otypes=[np.float64])
-_UNSIGNED = {1: np.bool_, 8: np.uint8, 16: np.uint16, 32: np.uint32, 64: np.uint64}
+WarpOrder = Literal["together", "forward", "backward"]
 _SIGNED = {1: np.bool_, 8: np.int8, 16: np.int16, 32: np.int32, 64: np.int64}
 
-BINARY: dict[str, Callable[[Any, Any], Any]] = {
-    "arith.addi": np.add, "arith.subi": np.subtract, "arith.muli": np.multiply,
-    "arith.addf": np.add, "arith.subf": np.subtract, "arith.mulf": np.multiply, "arith.divf": np.divide,
-    "arith.divui": np.floor_divide, "arith.remui": np.remainder, "arith.remsi": np.fmod,
-    "arith.divsi": lambda a, b: np.trunc(a / b), "arith.floordivsi": np.floor_divide,
-    "arith.andi": np.bitwise_and, "arith.ori": np.bitwise_or, "arith.xori": np.bitwise_xor,
-    "arith.maxsi": np.maximum, "arith.minsi": np.minimum, "arith.maximumf": np.maximum, "arith.minimumf": np.minimum,
-    "arith.maxnumf": np.fmax, "arith.minnumf": np.fmin, "math.powf": np.power, "math.fpowi": np.power,
-    "math.atan2": np.arctan2, "math.copysign": np.copysign,
-}  # fmt: skip
-UNARY: dict[str, Callable[[Any], Any]] = {
-    "arith.negf": np.negative, "math.absf": np.abs, "math.absi": np.abs, "math.exp": np.exp, "math.exp2": np.exp2,
-    "math.expm1": np.expm1, "math.log": np.log, "math.log1p": np.log1p, "math.log2": np.log2, "math.sqrt": np.sqrt,
-    "math.rsqrt": lambda a: 1 / np.sqrt(a), "math.tanh": np.tanh, "math.sin": np.sin, "math.cos": np.cos,
-    "math.floor": np.floor, "math.ceil": np.ceil, "math.roundeven": np.rint, "math.trunc": np.trunc, "math.erf": _ERF,
-    "arith.extf": lambda a: a, "arith.truncf": lambda a: a, "arith.sitofp": lambda a: a, "arith.extsi": lambda a: a,
-    "arith.index_cast": lambda a: a, "arith.fptosi": np.trunc,
-}  # fmt: skip
-UNSIGNED = {"arith.extui", "arith.uitofp", "arith.index_castui", "arith.divui", "arith.remui", "arith.trunci"}
-_COMPARE = {
-    "eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal
-}  # fmt: skip
-_INTEGER = ["eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"]
-_FLOAT = [
-    "false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord",
-    "ueq", "ugt", "uge", "ult", "ule", "une", "uno", "true",
-]  # fmt: skip
-"""Comparison names by MLIR's predicate number."""
 
-
-def run_plan(module: Module, plan: LaunchPlan, arrays: Mapping[str, Array]) -> dict[str, Array]:
+def run_plan(
+    module: Module, plan: LaunchPlan, arrays: Mapping[str, Array], warps: WarpOrder = "together"
+) -> dict[str, Array]:
     """Outputs of `plan` on its outlined module. `arrays` gives inputs and constants by name.
 
-    Scratch and outputs start as NaN bytes. Raises Skip for an operation it has no meaning for.
+    `warps` is the order in which a launch's warps run: in lockstep, or one after the other from either end, which
+    gives another result when threads of one launch race. Scratch and outputs start as NaN bytes. Raises Skip for an
+    operation it has no meaning for, and CompileError when an assertion of the model fails.
     """
     kernels = {name: op for (_, name), op in outline.kernels(module).items()}
     arena = np.full(plan.arena_bytes, 0xFF, np.uint8)
@@ -69,7 +44,8 @@ def run_plan(module: Module, plan: LaunchPlan, arrays: Mapping[str, Array]) -> d
     }
     with np.errstate(all="ignore"):
         for step in plan.steps:
-            _Launch(step, memory).run(kernels[step.kernel])
+            for threads in _order(step, warps):
+                _Launch(step, memory, threads).run(kernels[step.kernel])
     return {
         t.name: raw.view(numpy_dtype(t.dtype)).reshape(t.shape)
         for t, raw in zip(plan.outputs, memory["output"], strict=True)
@@ -98,12 +74,21 @@ def _trips(loop: Operation) -> int:
     return -(-_integer(upper.attributes["value"]) // _integer(step.attributes["value"]))
 
 
-class _Launch:
-    """One kernel launch: values by SSA value, each an array with one element a thread, or a memory view."""
+def _order(step: Step, warps: WarpOrder) -> list[Array]:
+    """The launch's threads by number, in groups that run in lockstep."""
+    numbers = np.arange(math.prod(step.grid) * math.prod(step.block))
+    if warps == "together":
+        return [numbers]
+    groups = [numbers[i : i + WARP] for i in range(0, len(numbers), WARP)]
+    return groups if warps == "forward" else groups[::-1]
 
-    def __init__(self, step: Step, memory: Mapping[str, list[Array]]) -> None:
-        self.step, self.memory = step, memory
-        self.threads = math.prod(step.grid) * math.prod(step.block)
+
+class _Launch:
+    """Threads of one launch: values by SSA value, each an array with one element a thread, or a memory view."""
+
+    def __init__(self, step: Step, memory: Mapping[str, list[Array]], numbers: Array) -> None:
+        self.step, self.memory, self.numbers = step, memory, numbers
+        self.threads = len(numbers)
         self.values: dict[Any, Any] = {}
 
     def run(self, kernel: Operation) -> None:
@@ -131,20 +116,36 @@ class _Launch:
         elif name == "scf.if":
             results = self._branch(op, args[0], mask)
         elif name == "memref.load":
-            at = np.where(mask, _address(op.operands[0].type, args[1:]), 0)
-            results = [args[0][at] if len(args[0]) else np.zeros(self.threads, args[0].dtype)]
+            at = self._places(op, op.operands[0], args[1:], mask)
+            loaded = np.zeros(self.threads, args[0].dtype)
+            loaded[mask] = args[0][at]
+            results = [loaded]
         elif name == "memref.store":
-            at = np.broadcast_to(_address(op.operands[1].type, args[2:]), self.threads)
-            args[1][at[mask]] = np.broadcast_to(args[0], self.threads)[mask]
+            args[1][self._places(op, op.operands[1], args[2:], mask)] = args[0][mask]
             results = []
+        elif name == "cf.assert":
+            results = []
+            if np.any(mask & ~args[0]):
+                raise CompileError(f"the model's own check failed: {ir.StringAttr(op.attributes['msg']).value}")
         elif name in VIEWS:
             results = [args[0]]
         elif name == "gpu.shuffle":
-            lanes = np.arange(self.threads) ^ int(np.ravel(args[1])[0])
-            results = [np.broadcast_to(args[0], self.threads)[lanes], np.ones(self.threads, bool)]
+            lanes = np.arange(self.threads) ^ int(args[1][0])
+            results = [args[0][lanes], np.ones(self.threads, bool)]
         else:
             results = [self._pure(op, args)]
         self.values.update(zip(op.results, results, strict=True))
+
+    def _places(self, op: Operation, memref: Any, indices: list[Array], mask: Array) -> Array:
+        """Element numbers that the active threads touch; raises CompileError when one lies outside the buffer."""
+        strides, offset = ir.MemRefType(memref.type).get_strides_and_offset()
+        at = np.full(self.threads, offset)
+        for index, stride in zip(indices, strides, strict=True):
+            at = at + index * stride
+        at = at[mask]
+        if at.size and not 0 <= at.min() <= at.max() < len(self.values[memref]):
+            raise CompileError(f"{op.name} at {op.location} in {self.step.kernel} reaches outside its buffer")
+        return at
 
     def _pure(self, op: Operation, args: list[Any]) -> Any:
         name = op.name
@@ -153,26 +154,26 @@ class _Launch:
             number = ir.FloatAttr(value).value if isinstance(value, ir.FloatAttr) else _integer(value)
             return np.full(self.threads, number).astype(dtype_of(op.result.type))
         if name in ("gpu.thread_id", "gpu.block_id"):
-            number, block = np.arange(self.threads), self.step.block[0]
-            return number % block if name == "gpu.thread_id" else number // block
+            block = self.step.block[0]
+            return self.numbers % block if name == "gpu.thread_id" else self.numbers // block
         if name == "affine.apply":
             indexing = ir.AffineMapAttr(op.attributes["map"]).value
             return evaluate(indexing.results[0], args[: indexing.n_dims], args[indexing.n_dims :])
         if name == "arith.select":
             return np.where(args[0], args[1], args[2])
         if name in ("arith.cmpi", "arith.cmpf"):
-            return _compare(name, _integer(op.attributes["predicate"]), args)
-        if name in UNSIGNED:
-            args = [a.view(_UNSIGNED[8 * a.dtype.itemsize]) if a.dtype.kind == "i" else a for a in args]
-        if name in BINARY:
-            out = BINARY[name](args[0], args[1])
-        elif name in UNARY:
-            out = UNARY[name](args[0])
-        elif name in UNSIGNED:
-            out = args[0] & 1 if str(op.result.type) == "i1" else args[0]
+            return scalars.compare(name, _integer(op.attributes["predicate"]), args[0], args[1])
+        if name in scalars.READS_UNSIGNED:
+            args = [scalars.unsigned(a) for a in args]
+        if name in scalars.BINARY:
+            out = scalars.BINARY[name](args[0], args[1])
+        elif name in scalars.UNARY:
+            out = scalars.UNARY[name](args[0])
+        elif name == "math.fma":
+            out = args[0] * args[1] + args[2]
         else:
             raise Skip(f"the emulator has no meaning for {name} at {op.location}")
-        return np.asarray(out).astype(dtype_of(op.result.type))
+        return scalars.convert(out, dtype_of(op.result.type), name)
 
     def _loop(self, op: Operation, args: list[Any], mask: Array) -> list[Any]:
         lower, upper, step, *carried = args
@@ -221,28 +222,6 @@ def dtype_of(kind: Any) -> Any:
     if text == "bf16":
         return numpy_dtype("bfloat16")
     return np.dtype(_SIGNED[int(text[1:])] if text.startswith("i") else f"float{text[1:]}")
-
-
-def _address(kind: Any, indices: list[Any]) -> Any:
-    strides, offset = ir.MemRefType(kind).get_strides_and_offset()
-    return sum((i * s for i, s in zip(indices, strides, strict=True)), np.asarray(offset))
-
-
-def _compare(name: str, predicate: int, args: list[Any]) -> Any:
-    a, b = args
-    if name == "arith.cmpi":
-        kind = _INTEGER[predicate]
-        if kind.startswith("u") and a.dtype.kind == "i":
-            a, b = (x.view(_UNSIGNED[8 * x.dtype.itemsize]) for x in (a, b))
-        return _COMPARE[kind if len(kind) == 2 else kind[1:]](a, b)
-    kind = _FLOAT[predicate]
-    unordered = np.isnan(a) | np.isnan(b)
-    if kind in ("ord", "uno"):
-        return ~unordered if kind == "ord" else unordered
-    if kind in ("true", "false"):
-        return np.full(np.shape(a), kind == "true")
-    plain = _COMPARE[kind[1:]](a, b)
-    return plain & ~unordered if kind.startswith("o") else plain | unordered
 
 
 def _integer(value: Any) -> int:

@@ -2,9 +2,9 @@
 
 from dialects.bindings import Module
 from pipelines.mlir.cuda import host, naming
+from pipelines.mlir.cuda.chain import chains
 from pipelines.mlir.cuda.kernel import emit
 from pipelines.mlir.cuda.schedule import LaunchRules, choose
-from pipelines.mlir.cuda.structured import structured
 
 BEFORE = "func.func(linalg-generalize-named-ops)"
 """Pass pipeline that leaves one form of linalg operation to map."""
@@ -12,8 +12,6 @@ AFTER = "canonicalize,cse"
 
 
 def map_to_kernels(module: Module, rules: LaunchRules) -> None:
-    """Replace every structured operation by a kernel, in place. Raises CompileError naming what cannot be mapped."""
-    for op in list(host.entry_block(module).operations):
-        if op.operation.name == "linalg.generic":
-            view = structured(op)
-            emit(view, choose(view, rules), naming.computes(view))
+    """Replace structured operations by kernels, in place. Raises CompileError naming what cannot be mapped."""
+    for chain in chains(host.entry_block(module), rules.fuse):
+        emit(chain, choose(chain.core, rules), naming.of_chain(chain.core, chain.epilogue))

@@ -5,15 +5,13 @@ from typing import Any
 from dialects.bindings import Module, Operation, load
 from pipelines.mlir.cuda import naming
 from pipelines.mlir.cuda.kernel import Grid, launch
+from pipelines.mlir.cuda.structured import VIEWS
 from workbench.core.errors import CompileError
 
 ir = load("ir")
 linalg = load("dialects.linalg")
 memref = load("dialects.memref")
 
-VIEWS = frozenset(
-    f"memref.{name}" for name in ("cast", "collapse_shape", "expand_shape", "reinterpret_cast", "subview", "view")
-)
 STORAGE = frozenset({"memref.alloc", "memref.alloca", "memref.dealloc", "memref.get_global"})
 _FREE = VIEWS | STORAGE | {"arith.constant", "func.return", "memref.extract_strided_metadata"}
 _SCALAR = ("arith.", "math.", "scf.", "memref.load", "memref.store", "affine.apply", "index.", "cf.assert")
@@ -82,7 +80,7 @@ def _wrap(run: list[Operation]) -> None:
                     for use in users:
                         with ir.InsertionPoint(use.owner), use.owner.location:
                             use.owner.operands[use.operand_number] = memref.LoadOp(cell, []).result
-    with launch(run[0], Grid(1, 1), name):
+    with launch(run[0], Grid(1, 1), name, run[0].location):
         anchor = ir.InsertionPoint.current
         for op in run:
             anchor.insert(op.detach_from_parent())

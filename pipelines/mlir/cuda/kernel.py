@@ -1,12 +1,13 @@
-"""One `linalg.generic` becomes one `gpu.launch` of full blocks."""
+"""A chain of structured operations becomes one `gpu.launch` of full blocks."""
 
 import itertools
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from dialects.bindings import Operation, load
+from pipelines.mlir.cuda.chain import Chain
 from pipelines.mlir.cuda.schedule import WARP, Schedule
 from pipelines.mlir.cuda.structured import ASSOCIATIVE, Structured
 
@@ -34,9 +35,8 @@ class Grid:
 
 
 @contextmanager
-def launch(before: Operation, grid: Grid, name: str) -> Generator[Any]:
-    """Open a kernel in front of `before`; yields the thread's number, which is below `grid.threads`."""
-    where = before.operation.location
+def launch(before: Operation, grid: Grid, name: str, where: Any) -> Generator[Any]:
+    """Open a kernel at location `where` in front of `before`; yields the thread's number, below `grid.threads`."""
     with ir.InsertionPoint(before), where:
         one, blocks, block = (const(v) for v in (1, grid.blocks, grid.block))
         op = gpu.LaunchOp((blocks, one, one), (block, one, one), loc=where)
@@ -57,21 +57,20 @@ def launch(before: Operation, grid: Grid, name: str) -> Generator[Any]:
             gpu.TerminatorOp()
 
 
-def emit(view: Structured, schedule: Schedule, name: str) -> None:
-    """Replace a structured operation by its kernel. An empty iteration space leaves nothing to launch."""
-    points = view.points(view.parallel) // schedule.outputs_per_thread
+def emit(chain: Chain, schedule: Schedule, name: str) -> None:
+    """Replace a chain of structured operations by its kernel. An empty iteration space leaves nothing to launch."""
+    core = chain.core
+    points = core.points(core.parallel) // schedule.outputs_per_thread
     if points:
-        with launch(view.op, Grid(points * schedule.lanes, schedule.block), name) as number:
-            work = number
-            lane = None
-            if schedule.lanes > 1:
-                work = arith.divui(number, const(WARP))
-                lane = arith.remui(number, const(WARP))
-            tiles = [view.extents[d] // schedule.tile.get(d, 1) for d in view.parallel]
-            corner = delinearize(work, view.parallel, tiles)
-            tile = list(_tile_points(view, schedule, corner))
-            _by_warp(view, tile, lane) if lane is not None else _by_thread(view, tile)
-    view.op.erase()
+        with launch(chain.last.op, Grid(points * schedule.lanes, schedule.block), name, core.op.location) as number:
+            lane = arith.remui(number, const(WARP)) if schedule.lanes > 1 else None
+            work = arith.divui(number, const(WARP)) if schedule.lanes > 1 else number
+            tiles = [core.extents[d] // schedule.tile.get(d, 1) for d in core.parallel]
+            corner = delinearize(work, core.parallel, tiles)
+            tile = list(_tile_points(core, schedule, corner))
+            _by_warp(chain, tile, lane) if lane is not None else _by_thread(chain, tile)
+    for view in chain.members:
+        view.op.erase()
 
 
 Point = dict[int, Any]
@@ -90,21 +89,50 @@ def _tile_points(view: Structured, schedule: Schedule, corner: Point) -> Iterato
         }
 
 
-def _by_thread(view: Structured, tile: list[Point]) -> None:
+def _by_thread(chain: Chain, tile: list[Point]) -> None:
     """Each thread runs the whole reduction of its outputs, keeping them in registers."""
-    start: list[Any] = [
-        element(view, o, point) if view.reduction or view.reads(o) else None for point in tile for o in view.outputs
-    ]
-    done = _loops(view, list(view.reduction), tile, start, {})
+    core = chain.core
+    start = [_first(chain, o, point) for point in tile for o in core.outputs]
+    done = _loops(core, list(core.reduction), tile, start, {})
+    count = len(core.outputs)
     for i, point in enumerate(tile):
-        for o, value in zip(view.outputs, done[i * len(view.outputs) :], strict=False):
-            assign(view, o, point, value)
+        _finish(chain, point, done[i * count : (i + 1) * count])
+
+
+def _first(chain: Chain, output: int, point: Point) -> Any:
+    """The value an output starts from at `point`; None when nothing reads it."""
+    core = chain.core
+    if chain.init is not None:
+        source = chain.init
+        return payload(source, _at(source, source.inputs, _indices(core, output, point)), {})[0]
+    return element(core, output, point) if core.reduction or core.reads(output) else None
+
+
+def _finish(chain: Chain, point: Point, values: Sequence[Any]) -> None:
+    """Run the epilogue on the core's values at `point` and store what comes out."""
+    view = chain.core
+    for after in chain.epilogue:
+        buffer = view.operands[view.inputs]
+        taken = [i for i, operand in enumerate(after.operands) if operand == buffer]
+        point = _at(after, taken[0], _indices(view, view.inputs, point))
+        values = payload(after, point, dict.fromkeys(taken, values[0]))
+        view = after
+    for output, value in zip(view.outputs, values, strict=True):
+        assign(view, output, point, value)
+
+
+def _at(view: Structured, position: int, place: list[Any]) -> Point:
+    """The point of `view` whose element of an operand is at the indices `place`."""
+    point = {d: const(0) for d in view.parallel}
+    dims = zip(view.maps[position].results, place, strict=True)
+    return point | {e.position: index for e, index in dims if isinstance(e, ir.AffineDimExpr)}
 
 
 def _loops(view: Structured, dims: list[int], tile: list[Point], values: list[Any], inner: Point) -> list[Any]:
     if not dims:
         n = len(view.outputs)
-        return [v for i, p in enumerate(tile) for v in payload(view, p | inner, values[i * n : (i + 1) * n])]
+        given = [dict(zip(view.outputs, values[i * n : (i + 1) * n], strict=True)) for i in range(len(tile))]
+        return [v for p, known in zip(tile, given, strict=True) for v in payload(view, p | inner, known)]
     loop = scf.ForOp(const(0), const(view.extents[dims[0]]), const(1), values)
     with ir.InsertionPoint(loop.body):
         step = inner | {dims[0]: loop.induction_variable}
@@ -112,8 +140,9 @@ def _loops(view: Structured, dims: list[int], tile: list[Point], values: list[An
     return list(loop.results)
 
 
-def _by_warp(view: Structured, tile: list[Point], lane: Any) -> None:
+def _by_warp(chain: Chain, tile: list[Point], lane: Any) -> None:
     """The lanes of a warp take every 32nd term each, then fold their partial results by butterfly shuffles."""
+    view = chain.core
     combiner = str(view.combiner())
     f32 = ir.F32Type.get()
     neutral = arith.ConstantOp(f32, ir.FloatAttr.get(f32, ASSOCIATIVE[combiner])).result
@@ -122,12 +151,12 @@ def _by_warp(view: Structured, tile: list[Point], lane: Any) -> None:
     with ir.InsertionPoint(loop.body):
         inner = delinearize(loop.induction_variable, view.reduction, [view.extents[d] for d in view.reduction])
         partial = zip(tile, loop.inner_iter_args, strict=True)
-        scf.YieldOp([payload(view, p | inner, [acc])[0] for p, acc in partial])
+        scf.YieldOp([payload(view, p | inner, {view.inputs: acc})[0] for p, acc in partial])
     totals = [_butterfly(combiner, value) for value in loop.results]
     first = scf.IfOp(arith.cmpi(arith.CmpIPredicate.eq, lane, const(0)))
     with ir.InsertionPoint(first.then_block):
         for point, total in zip(tile, totals, strict=True):
-            assign(view, view.inputs, point, _combine(combiner, element(view, view.inputs, point), total))
+            _finish(chain, point, [_combine(combiner, _first(chain, view.inputs, point), total)])
         scf.YieldOp([])
 
 
@@ -146,12 +175,13 @@ def _combine(combiner: str, left: Any, right: Any) -> Any:
     return ir.Operation.create(combiner, results=[left.type], operands=[left, right]).result
 
 
-def payload(view: Structured, point: Point, accumulators: Sequence[Any]) -> list[Any]:
-    """Copy the payload at `point`, with the outputs' elements given; returns the yielded values."""
+def payload(view: Structured, point: Point, given: Mapping[int, Any]) -> list[Any]:
+    """Copy the payload at `point` and return what it yields. `given` holds operands' elements that are known already;
+    the others are loaded."""
     known: dict[Any, Any] = {}
     for i, argument in enumerate(view.body.arguments):
-        if i >= view.inputs:
-            known[argument] = accumulators[i - view.inputs]
+        if i in given:
+            known[argument] = given[i]
         elif view.reads(i):
             known[argument] = element(view, i, point)
     for op in view.payload:

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from dialects.bindings import Module, load, run_pipeline
+from dialects.bindings import Module, load, run_pipeline, walk
 from pipelines.mlir.cuda.chips import Chip
 from pipelines.mlir.cuda.outline import gpu_modules
 from workbench.core.errors import CompileError
@@ -27,6 +27,36 @@ def nvvm_pipeline(chip: Chip, module: Module, opt: int = 3) -> str:
         f"convert-gpu-to-nvvm{{use-bare-ptr-memref-call-conv=true index-bitwidth={width}}},"
         "convert-math-to-llvm,convert-arith-to-llvm,canonicalize,cse,reconcile-unrealized-casts)"
     )
+
+
+def narrow_exponents(module: Module) -> None:
+    """Give every math.fpowi an i32 exponent, as libdevice's `__nv_powi` takes.
+
+    convert-gpu-to-nvvm calls it with whatever integer it meets: with an i64 the call goes through, and gives garbage.
+    """
+    arith = load("dialects.arith")
+    i32 = ir.IntegerType.get_signless(32)
+
+    def narrow(op: Any) -> None:
+        inner = op.operation
+        if inner.name == "math.fpowi" and ir.IntegerType(inner.operands[1].type).width > 32:
+            with ir.InsertionPoint(op), inner.location:
+                inner.operands[1] = arith.TruncIOp(i32, inner.operands[1]).result
+
+    walk(module, narrow)
+
+
+def mistyped_call(ptx: str) -> str | None:
+    """Name of a function that PTX calls with other types than it is defined with, if any.
+
+    LLVM writes such a call as an indirect one with a prototype of its own, and ptxas accepts it.
+    """
+    for function in re.split(r"^}", ptx, flags=re.MULTILINE):
+        for call in re.finditer(r"\bcall(?:\.uni)?\s+(?:\([^)]*\), )?(%rd\d+),", function):
+            target = re.search(rf"mov\.b64\s+{call[1]}, (\w+);", function)
+            if target is not None:
+                return target[1]
+    return None
 
 
 def unlowered(module: Module) -> str | None:

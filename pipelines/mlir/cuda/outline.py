@@ -63,17 +63,15 @@ def merge_identical(module: Module) -> None:
 
 
 def name_kernels(module: Module) -> None:
-    """Give every kernel the name of its operation, with the source when it serves one place only, and a number when
-    several share a name."""
+    """Name every kernel after its operation and the part of the model it serves, with a number when several agree."""
     served: dict[tuple[str, str], set[str]] = defaultdict(set)
     for launch in launches(module):
         served[kernel_of(launch)].add(naming.source(launch.location))
     wanted: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for device, name in kernels(module):
         base = re.sub(r"_\d+$", "", name)
-        sources = served[device, name]
-        only = next(iter(sources)) if len(sources) == 1 else ""
-        wanted[naming.identifier("_".join(filter(None, (base, only))))].append((device, name))
+        place = naming.shared_source(served[device, name])
+        wanted[naming.identifier("_".join(filter(None, (base, place))))].append((device, name))
     final = {
         key: (key[0], base if len(keys) == 1 else f"{base}_{i}")
         for base, keys in wanted.items()

@@ -8,7 +8,8 @@ import numpy as np
 
 from dialects.bindings import Module, Operation, load
 from pipelines.mlir.cuda import naming, outline
-from pipelines.mlir.cuda.host import VIEWS, entry_block
+from pipelines.mlir.cuda.host import entry_block
+from pipelines.mlir.cuda.structured import VIEWS
 from workbench.core.errors import CompileError
 from workbench.core.tensors import ConstantSpec, Signature
 from workbench.launch.arena import Lifetime, place

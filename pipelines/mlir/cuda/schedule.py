@@ -17,13 +17,15 @@ class LaunchRules:
     `block` threads a block for elementwise kernels, `reduce_block` for reductions. A reduction with fewer than
     `warp_below` output elements and at least 64 terms is shared by the 32 lanes of a warp. A contraction gives each
     thread a register tile of up to 16 output elements while at least `fill` threads remain (a quarter of what an
-    H100-class GPU holds at once).
+    H100-class GPU holds at once). With `fuse`, a kernel also initialises its accumulators and runs the elementwise
+    operations that follow it.
     """
 
     block: int = 256
     reduce_block: int = 128
     warp_below: int = 65536
     fill: int = 65536
+    fuse: bool = True
 
 
 @dataclass(frozen=True)

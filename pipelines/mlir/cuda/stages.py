@@ -37,6 +37,7 @@ class GpuMap(MlirStage):
     reduce_block: int = 128
     warp_below: int = 65536
     fill: int = 65536
+    fuse: bool = True
 
     name: ClassVar[str] = "gpu-map"
     consumes: ClassVar[IRKind] = IRKind.BUFFERS
@@ -46,7 +47,7 @@ class GpuMap(MlirStage):
         chip_of(ctx)
         from pipelines.mlir.cuda import bools, gpu_map, host
 
-        rules = LaunchRules(self.block, self.reduce_block, self.warp_below, self.fill)
+        rules = LaunchRules(self.block, self.reduce_block, self.warp_below, self.fill, self.fuse)
         passes.rewrite("copies-to-linalg", host.copies_to_linalg)
         passes.run(gpu_map.BEFORE)
         passes.rewrite("scalars-to-kernels", host.scalars_to_kernels)
@@ -141,6 +142,7 @@ class Nvvm(MlirStage):
     def lower(self, ctx: Context, passes: PassRunner, ir: Artefact) -> None:
         from pipelines.mlir.cuda import nvvm
 
+        passes.rewrite("narrow-exponents", nvvm.narrow_exponents)
         passes.run(nvvm.nvvm_pipeline(chip_of(ctx), passes.module, self.opt))
         left = nvvm.unlowered(passes.module)
         if left is not None:
@@ -168,6 +170,11 @@ class Ptx(Stage):
             return ir.derive(self.produces, nvvm.to_ptx(module, chip_of(ctx), toolkit), facts={"libdevice": math})
 
     def verify(self, ctx: Context, out: Artefact) -> None:
+        from pipelines.mlir.cuda import nvvm
+
+        mistyped = nvvm.mistyped_call(out.text)
+        if mistyped is not None:
+            raise CompileError(f"the kernels call {mistyped} with other types than it has; lower the operation first")
         if IRKind.PLAN in ctx.latest:
             check_against_ptx(plan_of(ctx), out.text)
 

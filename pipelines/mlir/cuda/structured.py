@@ -9,6 +9,11 @@ from workbench.core.errors import CompileError
 
 ir = load("ir")
 
+VIEWS = frozenset(
+    f"memref.{name}" for name in ("cast", "collapse_shape", "expand_shape", "reinterpret_cast", "subview", "view")
+)
+"""Operations that give another shape to the same memory."""
+
 ASSOCIATIVE = {
     "arith.addf": 0.0,
     "arith.mulf": 1.0,
@@ -25,7 +30,8 @@ class Structured:
     """One `linalg.generic`: iteration space `extents`, split into `parallel` and `reduction` dimension numbers.
 
     `maps[i]` takes a loop point to an element of `operands[i]`; the first `inputs` operands are read only.
-    `parallel` is ordered so that the last dimension is the one that runs fastest in the output's memory.
+    `parallel` is ordered so that the last dimension is the one that runs fastest in the output's memory. An operation
+    may have no outputs: then it only asserts.
     """
 
     op: Operation
@@ -98,7 +104,7 @@ def structured(op: Operation) -> Structured:
     extents = _extents(generic, operands, maps, len(iterators))
     inputs = ir.DenseI32ArrayAttr(generic.attributes["operandSegmentSizes"])[0]
     parallel = tuple(d for d, p in enumerate(iterators) if p)
-    written = [d for e in maps[inputs].results for d in sorted(dims_of(e))]
+    written = [d for m in maps[inputs : inputs + 1] for e in m.results for d in sorted(dims_of(e))]
     order = {d: i for i, d in enumerate(written)}
     return Structured(
         op=generic,

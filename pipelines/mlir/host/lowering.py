@@ -15,8 +15,11 @@ from workbench.core.tools import LLC, MLIR_TRANSLATE, OPT
 
 TO_LLVM = (
     "expand-strided-metadata,lower-affine,convert-scf-to-cf,convert-vector-to-llvm,convert-math-to-llvm,"
-    "convert-math-to-libm,arith-expand,finalize-memref-to-llvm,convert-arith-to-llvm,convert-index-to-llvm,"
-    "convert-openmp-to-llvm,convert-func-to-llvm,convert-cf-to-llvm,convert-ub-to-llvm,reconcile-unrealized-casts"
+    # Calls of the C library take vectors apart, hence vectors once more. Arith before arith-expand: that makes compares
+    # of maximumf, and LLVM does not vectorize a reduction over those.
+    "convert-math-to-libm,convert-vector-to-llvm,convert-arith-to-llvm,arith-expand,finalize-memref-to-llvm,"
+    "convert-arith-to-llvm,convert-index-to-llvm,convert-openmp-to-llvm,convert-func-to-llvm,convert-cf-to-llvm,"
+    "convert-ub-to-llvm,reconcile-unrealized-casts"
 )
 
 

@@ -132,3 +132,9 @@ def transpose(value: Any, order: Sequence[int]) -> Any:
     with ir.InsertionPoint(block):
         ir.Operation.create("linalg.yield", operands=[block.arguments[0]])
     return op.results[0]
+
+
+def in_piece(op: Operation) -> bool:
+    """Whether an operation is inside a piece of work that threads share."""
+    parent = op.operation.parent
+    return parent is not None and (parent.operation.name == "scf.forall" or in_piece(parent.operation))

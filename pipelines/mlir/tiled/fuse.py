@@ -1,10 +1,9 @@
 """Elementwise fusion that leaves contractions, convolutions and pools alone, so that they can be tiled."""
 
 import re
-from typing import Any
 
 from dialects.bindings import Module, Operation, walk
-from pipelines.mlir.tiled.edit import ir
+from pipelines.mlir.tiled.fences import Fences
 
 ANCHOR = re.compile(
     r"linalg\.(conv|depthwise|pooling|matmul|batch|contract|dot|matvec|vecmat|mmt4d|quantized|.*matmul)"
@@ -48,57 +47,16 @@ module attributes {{transform.with_named_sequence}} {{
 """
 
 
-FENCE = "tiled_fence"
-"""Prefix of the functions that stand, while elementwise operations are fused, between an anchor and the rest."""
-
-
 def fence_anchors(module: Module) -> None:
-    """Pass what anchors read and write through calls, so that fusion neither changes nor enters them.
+    """Fence what anchors read and write, so that fusion neither changes nor enters them.
 
     linalg-fuse-elementwise-ops has no option for this; it pushes reshapes through a matmul, which then is no matmul.
     """
-    declared: dict[str, str] = {}
+    fences = Fences(module)
     anchors: list[Operation] = []
     walk(module.operation, lambda op: anchors.append(op.operation) if ANCHOR.match(op.operation.name) else None)
     for anchor in anchors:
-        for number, value in enumerate(anchor.operands):
-            with ir.InsertionPoint(anchor), anchor.location:
-                anchor.operands[number] = _fenced(module, declared, value)
+        for number in range(len(anchor.operands)):
+            fences.before(anchor, number)
         for result in anchor.results:
-            readers = [(use.owner, use.operand_number) for use in result.uses]
-            with ir.InsertionPoint.after(anchor), anchor.location:
-                fenced = _fenced(module, declared, result)
-            for owner, number in readers:
-                owner.operands[number] = fenced
-
-
-def _fenced(module: Module, declared: dict[str, str], value: Any) -> Any:
-    kind = str(value.type)
-    if kind not in declared:
-        declared[kind] = f"{FENCE}{len(declared)}"
-        with ir.InsertionPoint(module.body):
-            ir.Operation.create(
-                "func.func",
-                attributes={
-                    "sym_name": ir.StringAttr.get(declared[kind]),
-                    "function_type": ir.TypeAttr.get(ir.FunctionType.get([value.type], [value.type])),
-                    "sym_visibility": ir.StringAttr.get("private"),
-                },
-                regions=1,
-            )
-    callee = ir.FlatSymbolRefAttr.get(declared[kind])
-    call = ir.Operation.create("func.call", operands=[value], results=[value.type], attributes={"callee": callee})
-    return call.results[0]
-
-
-def remove_fences(module: Module) -> None:
-    """Undo `fence_anchors`."""
-
-    def visit(op: Operation) -> None:
-        if op.operation.name == "func.call" and op.attributes["callee"].value.startswith(FENCE):
-            op.operation.results[0].replace_all_uses_with(op.operation.operands[0])
-            op.operation.erase()
-        elif op.operation.name == "func.func" and op.attributes["sym_name"].value.startswith(FENCE):
-            op.operation.erase()
-
-    walk(module.operation, visit)
+            fences.after(anchor, result)

@@ -1,4 +1,4 @@
-"""exp, tanh and erf in float32 as polynomials, for scalars and vectors alike.
+"""exp, tanh and erf as polynomials in float32, for scalars and vectors alike.
 
 The C library has them one number at a time; a polynomial vectorizes. Errors stay within 3 units in the last place.
 """
@@ -129,18 +129,19 @@ EXPANSIONS: dict[str, Callable[[Floats, Any], Any]] = {"math.exp": exp, "math.ta
 
 
 def expand_math(module: Module) -> None:
-    """Replace exp, tanh and erf on float32 by polynomials."""
+    """Replace exp, tanh and erf by polynomials in float32; narrower floats are widened for it."""
     for op in ops_named(module, *EXPANSIONS):
-        kind = op.results[0].type
-        if _is_f32(kind):
-            _expand(op, EXPANSIONS[op.name], Floats(kind))
+        element = getattr(op.results[0].type, "element_type", op.results[0].type)
+        if isinstance(element, ir.F32Type | ir.F16Type | ir.BF16Type):
+            with ir.InsertionPoint(op), op.location:
+                op.results[0].replace_all_uses_with(_expanded(op, element))
+            op.erase()
 
 
-def _is_f32(kind: Any) -> bool:
-    return isinstance(getattr(kind, "element_type", kind), ir.F32Type)
-
-
-def _expand(op: Operation, expansion: Callable[[Floats, Any], Any], floats: Floats) -> None:
-    with ir.InsertionPoint(op), op.location:
-        op.results[0].replace_all_uses_with(expansion(floats, op.operands[0]))
-    op.erase()
+def _expanded(op: Operation, element: Any) -> Any:
+    kind, x = op.results[0].type, op.operands[0]
+    f32 = ir.F32Type.get()
+    if isinstance(element, ir.F32Type):
+        return EXPANSIONS[op.name](Floats(kind), x)
+    floats = Floats(ir.VectorType.get(kind.shape, f32) if isinstance(kind, ir.VectorType) else f32)
+    return create("arith.truncf", [EXPANSIONS[op.name](floats, floats.op("arith.extf", x))], kind)

@@ -16,23 +16,44 @@ def script(body: str, *sequences: str) -> str:
     return "\n".join(["module attributes {transform.with_named_sequence} {", main, *sequences, "}"])
 
 
-def tile_script(tilings: Mapping[int, Tiling], reductions: Mapping[int, Sequence[int]], inits: Sequence[int]) -> str:
+def chain_script(chains: Sequence[Sequence[int]]) -> str:
+    """Tile the last operation of each chain and fuse all that is before it, up to the fences."""
+    calls = [f"    transform.include @chain{n} failures(suppress) (%root) : ({OP}) -> ()" for n in range(len(chains))]
+    sequences = [
+        f"""  transform.named_sequence @chain{n}(%root: {OP} {{transform.readonly}}) {{
+{_match("last", "tiled.chain", n)}
+    %fused, %loop = transform.structured.fuse %last tile_sizes [{", ".join(map(str, sizes))}]
+        {{apply_cleanup, use_forall}} : ({OP}) -> ({OP}, {OP})
+    transform.yield
+  }}"""
+        for n, sizes in enumerate(chains)
+    ]
+    return script("\n".join(calls), *sequences)
+
+
+def tile_script(
+    tilings: Mapping[int, Tiling],
+    reductions: Mapping[int, Sequence[int]],
+    inits: Sequence[int],
+    shared: Sequence[int] = (),
+) -> str:
     """Tile each group: pieces for threads, then tiles of registers, then the anchor's reductions one step at a time.
 
     `reductions[n]` are the anchor's tile sizes along its own loops (0 along parallel ones); `inits` the groups that
-    fill their output. A group that cannot be tiled is left as it was.
+    fill their output, `shared` the groups in a piece already. A group that cannot be tiled is left as it was.
     """
     calls = [f"    transform.include @group{n} failures(suppress) (%root) : ({OP}) -> ()" for n in tilings]
-    groups = [_group(n, tiling, reductions[n], n in inits) for n, tiling in tilings.items()]
+    groups = [_group(n, tiling, reductions[n], n in inits, n in shared) for n, tiling in tilings.items()]
     return script("\n".join(calls), *groups)
 
 
-def _group(number: int, tiling: Tiling, reductions: Sequence[int], has_init: bool) -> str:
+def _group(number: int, tiling: Tiling, reductions: Sequence[int], has_init: bool, shared: bool) -> str:
     lines = [_match("root0", "tiled.root", number), _match("anchor0", "tiled.anchor", number)]
     lines += [_match("init0", "tiled.init", number)] if has_init else []
-    lines += _tile_and_fuse(0, "forall", tiling.outer, has_init)
-    lines += _tile_and_fuse(1, "for", tiling.inner, has_init)
-    lines += [_tile("anchor2", "step", "for", reductions)]
+    levels = [("for", tiling.inner)] if shared else [("forall", tiling.outer), ("for", tiling.inner)]
+    for level, (kind, sizes) in enumerate(levels):
+        lines += _tile_and_fuse(level, kind, sizes, has_init)
+    lines += [_tile(f"anchor{len(levels)}", "step", "for", reductions)]
     body = "\n".join(lines)
     return f"""  transform.named_sequence @group{number}(%root: {OP} {{transform.readonly}}) {{
 {body}

@@ -9,7 +9,9 @@ from dialects.bindings import inside, text_of
 from pipelines.mlir.linalg import BUFFERIZE
 from pipelines.mlir.passes import PassRunner
 from pipelines.mlir.stage import MlirStage, open_module
-from pipelines.mlir.tiled import fuse, group, layout, math, schedule, vectors, weights
+from pipelines.mlir.tiled import chain, fuse, group, layout, math, reshapes, schedule, vectors, weights
+from pipelines.mlir.tiled.edit import in_piece
+from pipelines.mlir.tiled.fences import remove_fences
 from pipelines.mlir.tiled.machine import registers
 from pipelines.mlir.tiled.strategy import Registers, Split, Tiling
 from workbench.core.artefact import Artefact
@@ -19,13 +21,12 @@ from workbench.core.tensors import ConstantSpec
 from workbench.core.trace.layout import get_constant, put_constant
 
 CLEAN = "canonicalize,cse"
-SEQUENTIAL = "scf-forall-to-for"
-THREADED = "scf-forall-to-parallel"
-BUFFER_LIFETIMES = (
-    # Out of the loops before anything goes on the stack, where memory is only given back when the function returns.
-    "func.func(buffer-hoisting,buffer-loop-hoisting,promote-buffers-to-stack{max-alloc-size-in-bytes=1024}),"
-    "buffer-deallocation-pipeline,canonicalize"
-)
+STACK = "func.func(buffer-hoisting,buffer-loop-hoisting,promote-buffers-to-stack{max-alloc-size-in-bytes=1024})"
+"""Small buffers on the stack, out of the loops first: the stack is only given back when the function returns.
+
+Not with threads: OpenMP's loops keep a stack of their own in an operation that the way to LLVM does not take.
+"""
+BUFFER_LIFETIMES = "func.func(buffer-hoisting),buffer-deallocation-pipeline,canonicalize"
 
 
 @dataclass(frozen=True)
@@ -42,8 +43,10 @@ class FuseAround(MlirStage):
             passes.transform("generalize-loose-ops", fuse.generalize_script(loose))
         passes.rewrite("fence-anchors", fuse.fence_anchors)
         passes.run(f"{CLEAN},func.func(linalg-fuse-elementwise-ops),{CLEAN}")
-        passes.rewrite("remove-fences", fuse.remove_fences)
+        passes.rewrite("remove-fences", remove_fences)
         passes.run(f"{CLEAN},func.func(linalg-generalize-named-ops)")
+        passes.rewrite("sink-reshapes", reshapes.sink_reshapes)
+        passes.run(CLEAN)
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,23 @@ class ChannelsLast(MlirStage):
     def lower(self, ctx: Context, passes: PassRunner, ir: Artefact) -> None:
         passes.rewrite("channels-last", layout.channels_last)
         passes.rewrite("cancel-transposes", layout.cancel_transposes)
+        passes.run(CLEAN)
+
+
+@dataclass(frozen=True)
+class FuseChains(MlirStage):
+    """Fuses a matmul, what follows it row by row (a softmax), and the matmul after that into one loop over rows."""
+
+    name: ClassVar[str] = "fuse-chains"
+    consumes: ClassVar[IRKind] = IRKind.LINALG
+    produces: ClassVar[IRKind] = IRKind.LINALG
+
+    def lower(self, ctx: Context, passes: PassRunner, ir: Artefact) -> None:
+        chains: list[tuple[int, ...]] = []
+        passes.rewrite("mark-chains", lambda module: chains.extend(chain.mark_chains(module)))
+        if chains:
+            passes.transform("fuse-chains", schedule.chain_script(chains))
+        passes.rewrite("remove-fences", remove_fences)
         passes.run(CLEAN)
 
 
@@ -77,7 +97,8 @@ class Tile(MlirStage):
             groups = group.members(passes.module)
             steps = {n: group.reduction_steps(groups[n]) for n in tilings}
             inits = [n for n in tilings if group.INIT in groups[n]]
-            passes.transform("tile-and-fuse", schedule.tile_script(tilings, steps, inits))
+            shared = [n for n in tilings if in_piece(groups[n][group.ROOT])]
+            passes.transform("tile-and-fuse", schedule.tile_script(tilings, steps, inits, shared))
             passes.rewrite("fill-tiles-apart", vectors.fill_tiles_apart)
             passes.transform("simplify-tiles", schedule.SIMPLIFY_TILES)
 
@@ -150,8 +171,10 @@ class BufferizeTiles(MlirStage):
     produces: ClassVar[IRKind] = IRKind.BUFFERS
 
     def lower(self, ctx: Context, passes: PassRunner, ir: Artefact) -> None:
-        passes.run(f"{BUFFERIZE},func.func({THREADED if ctx.target.threads > 1 else SEQUENTIAL})")
-        passes.run(BUFFER_LIFETIMES)
+        if ctx.target.threads > 1:
+            passes.run(f"{BUFFERIZE},func.func(scf-forall-to-parallel),{BUFFER_LIFETIMES}")
+        else:
+            passes.run(f"{BUFFERIZE},func.func(scf-forall-to-for),{STACK},{BUFFER_LIFETIMES}")
 
 
 @dataclass(frozen=True)
@@ -163,17 +186,18 @@ class VectorLoops(MlirStage):
     produces: ClassVar[IRKind] = IRKind.LOOPS
 
     def lower(self, ctx: Context, passes: PassRunner, ir: Artefact) -> None:
+        if ctx.target.threads > 1:
+            passes.run(f"convert-scf-to-openmp{{num-threads={ctx.target.threads}}}")
         passes.run(f"fold-memref-alias-ops,{CLEAN}")
         passes.rewrite("broadcast-columns", vectors.broadcast_columns)
         # No canonicalizer after this: it would turn rows put into a tile into single elements.
         passes.run("func.func(convert-vector-to-scf{full-unroll=true target-rank=1},convert-linalg-to-loops),cse")
-        if ctx.target.threads > 1:
-            passes.run("convert-scf-to-openmp")
 
 
 TILED_STAGES: tuple[type[Stage], ...] = (
     FuseAround,
     ChannelsLast,
+    FuseChains,
     Tile,
     PackWeights,
     Vectorize,
