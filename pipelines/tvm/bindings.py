@@ -36,7 +36,7 @@ def load(module: str = "", threads: int = 1) -> Any:
 def machine(target: Target) -> Any:
     """TVM's target for a CPU: LLVM's name of it, which decides vector width, and the number of threads.
 
-    Raises UsageError for a CPU that LLVM does not know, which would otherwise be compiled for silently as a generic one.
+    Raises UsageError for a CPU that LLVM does not know: TVM would silently compile for a generic one.
     """
     tvm = load(threads=target.threads)
     codegen = load("target.codegen")

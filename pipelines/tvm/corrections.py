@@ -1,6 +1,6 @@
 """Converters that replace those of TVM 0.19's ONNX importer where it is wrong.
 
-Each takes the node's inputs as Relay expressions (None where left out) and its attributes, and gives a Relay expression.
+Each takes the node's inputs as Relay expressions (None where left out) and its attributes; it gives an expression.
 What decides sizes and axes is constant by then: the ONNX stages have folded it.
 """
 
@@ -10,6 +10,9 @@ from typing import Any
 from tvm import relay
 from tvm.relay import op
 from tvm.relay.frontend.common import infer_shape
+
+from pipelines.tvm.matmul import matmul
+from pipelines.tvm.resize import resize
 
 Inputs = Sequence[Any]
 Attributes = Mapping[str, Any]
@@ -84,5 +87,4 @@ def split(inputs: Inputs, attributes: Attributes) -> Any:
     return pieces if count > 1 else pieces[0]
 
 
-CORRECTIONS: dict[str, Converter] = {**REDUCTIONS, "Split": split}
-
+CORRECTIONS: dict[str, Converter] = {**REDUCTIONS, "Split": split, "Resize": resize, "MatMul": matmul}

@@ -13,9 +13,8 @@ from pipelines.tvm.bindings import load
 class FusedFunction:
     """One fused function of the optimised Relay and the TIR function it became.
 
-    `flop` counts a multiply and an add as two, and one for each element that any other operator makes (or, in a
-    reduction, takes); of transformed convolutions it is what the transformed form does. `bytes` are those of arguments
-    and results, each once. `nodes` are the nodes of the user's model that calls of it came from.
+    `flop` is that of one call: see `flop`. `bytes` are those of its arguments and results, each counted once. `calls`
+    is how often the graph calls it.
     """
 
     name: str
@@ -23,94 +22,111 @@ class FusedFunction:
     calls: int
     flop: int
     bytes: int
-    nodes: tuple[str, ...]
 
     def to_json(self) -> dict[str, Any]:
         """JSON-ready form."""
         return asdict(self)
 
 
-def function_table(relay_module: Any, graph: str) -> list[FusedFunction]:
-    """The functions that the graph calls, in the order of their first call. They are matched by TVM's own hash."""
-    relay = load("relay")
-    fused: dict[str, Any] = {}
-    nodes: dict[str, list[str]] = {}
-
-    def visit(node: Any) -> None:
-        if isinstance(node, relay.Call) and isinstance(node.op, relay.Function):
-            key = str(node.op.attrs["hash"])
-            fused.setdefault(key, node.op)
-            nodes.setdefault(key, [])
-
-    relay.analysis.post_order_visit(relay_module["main"].body, visit)
+def function_table(module: Any, graph: str) -> list[FusedFunction]:
+    """The functions that the graph calls, in the order of their first call; TVM's own hash says which is which."""
+    fused = fused_functions(module)
+    nodes = [node["attrs"] for node in json.loads(graph)["nodes"] if node["op"] == "tvm_op"]
+    calls = Counter(node["func_name"] for node in nodes)
     rows: dict[str, FusedFunction] = {}
-    calls = Counter(n["attrs"]["func_name"] for n in json.loads(graph)["nodes"] if n["op"] == "tvm_op")
-    for node in json.loads(graph)["nodes"]:
-        function = fused.get(node.get("attrs", {}).get("hash", ""))
-        name = node.get("attrs", {}).get("func_name", "")
+    for node in nodes:
+        name, function = node["func_name"], fused.get(node.get("hash", ""))
         if function is not None and name not in rows:
-            ops, flop = _work(function)
-            rows[name] = FusedFunction(name, ops, calls[name], flop, _bytes(function), ())
+            work = calls_of(function)
+            ops = tuple(str(call.op.name) for call in work)
+            rows[name] = FusedFunction(name, ops, calls[name], sum(map(flop, work)), bytes_of(function))
     return list(rows.values())
 
 
-def _work(function: Any) -> tuple[tuple[str, ...], int]:
+def fused_functions(module: Any) -> dict[str, Any]:
+    """The primitive functions of an optimised module by their hash."""
     relay = load("relay")
-    ops: list[str] = []
-    flop = 0
+    found: dict[str, Any] = {}
 
     def visit(node: Any) -> None:
-        nonlocal flop
-        if isinstance(node, relay.Call) and hasattr(node.op, "name"):
-            ops.append(str(node.op.name))
-            flop += _flop(node)
+        if isinstance(node, relay.Function) and node.attrs is not None and "Primitive" in node.attrs.keys():
+            found[str(node.attrs["hash"])] = node
+
+    relay.analysis.post_order_visit(module["main"].body, visit)
+    return found
+
+
+def calls_of(function: Any) -> list[Any]:
+    """The calls of operators in a fused function, in the order they run."""
+    relay, op = load("relay"), load("ir").Op
+    found: list[Any] = []
+
+    def visit(node: Any) -> None:
+        if isinstance(node, relay.Call) and isinstance(node.op, op):
+            found.append(node)
 
     relay.analysis.post_order_visit(function.body, visit)
-    return tuple(ops), flop
+    return found
 
 
-_MOVES = ("reshape", "transpose", "layout_transform", "squeeze", "expand_dims", "concatenate", "strided_slice", "split")
-"""Operators that only move elements."""
+MOVES = frozenset(
+    ("reshape", "transpose", "layout_transform", "squeeze", "expand_dims", "concatenate", "split", "take", "where")
+)
+"""Operators that choose and move elements; so does everything called strided_slice or nn.pad."""
+REDUCTIONS = frozenset(("sum", "mean", "max", "min", "prod", "argmax", "argmin"))
 
 
-def _flop(call: Any) -> int:
-    name = str(call.op.name)
-    out = _elements(call.checked_type)
-    if name.rpartition(".")[2] in _MOVES or "transform" in name:
+def flop(call: Any) -> int:
+    """Floating-point operations of one operator.
+
+    Convolutions and products: two for each multiply-add of the direct form, also where a transformed one (Winograd)
+    does fewer. Reductions and poolings: one for each element taken. Others: one for each element made; moves: none.
+    """
+    name = str(call.op.name).removeprefix("nn.").removeprefix("contrib_")
+    made = elements_of(call.checked_type)
+    if name in MOVES or name in ("strided_slice", "pad") or "weight_transform" in name.replace("without_", ""):
         return 0
-    operands = [_shape(a.checked_type) for a in call.args if hasattr(a.checked_type, "shape")]
-    if "conv" in name or "dense" in name or "matmul" in name:
-        # Every product is one of a left element; each output element sums as many as the weight has elements per channel.
-        total = prod(operands[1]) if operands[1:] else 0
-        return 2 * out * _depth(name, call, operands, total)
-    return max([out, *(prod(s) for s in operands)] if name in _REDUCTIONS else [out])
+    operands = [shape_of(a.checked_type) for a in call.args if hasattr(a.checked_type, "shape")]
+    if name.startswith(("conv", "depthwise_conv")):
+        return 2 * made * _convolved(call, name, operands[1])
+    if name.startswith(("dense", "matmul", "batch_matmul")):
+        transposed = bool(getattr(call.attrs, "transpose_a", False))
+        return 2 * made * operands[0][-2 if transposed else -1]
+    if name in REDUCTIONS:
+        return prod(operands[0])
+    if "pool" in name:
+        window = getattr(call.attrs, "pool_size", None)
+        return made * prod(int(n) for n in window) if window else prod(operands[0])
+    return made
 
 
-_REDUCTIONS = ("sum", "mean", "max", "min", "prod", "nn.softmax", "nn.max_pool2d", "nn.avg_pool2d", "nn.global_avg_pool2d")
+def _convolved(call: Any, name: str, weight: tuple[int, ...]) -> int:
+    """Elements that each output element of a convolution sums over."""
+    kernel = [int(n) for n in call.attrs.kernel_size]
+    summed = prod(weight) // max(int(call.attrs.channels), 1)
+    if "winograd_without" in name:
+        tile = int(call.attrs.tile_size)
+        return summed // prod(tile + k - 1 for k in kernel) * prod(kernel)
+    return summed
 
 
-def _depth(name: str, call: Any, operands: list[tuple[int, ...]], total: int) -> int:
-    if "conv" in name:
-        channels = int(call.attrs.channels) if getattr(call.attrs, "channels", None) is not None else operands[1][0]
-        return max(total // max(channels, 1), 1)
-    return operands[0][-1]
+def bytes_of(function: Any) -> int:
+    """Bytes of a function's arguments and results."""
+    return sum(_size(t) for t in (*(p.checked_type for p in function.params), function.ret_type))
 
 
-def _bytes(function: Any) -> int:
-    types = [*(p.checked_type for p in function.params), function.ret_type]
-    return sum(_size(t) for t in types)
+def elements_of(kind: Any) -> int:
+    """Elements of a tensor, or of all in a tuple."""
+    return sum(map(elements_of, kind.fields)) if hasattr(kind, "fields") else prod(shape_of(kind))
+
+
+def shape_of(kind: Any) -> tuple[int, ...]:
+    """Static shape of a tensor type."""
+    return tuple(int(d) for d in kind.shape)
 
 
 def _size(kind: Any) -> int:
     if hasattr(kind, "fields"):
-        return sum(_size(f) for f in kind.fields)
+        return sum(map(_size, kind.fields))
     dtype = load().DataType(kind.dtype)
-    return prod(_shape(kind)) * dtype.lanes * ((dtype.bits + 7) // 8)
-
-
-def _elements(kind: Any) -> int:
-    return sum(_elements(f) for f in kind.fields) if hasattr(kind, "fields") else prod(_shape(kind))
-
-
-def _shape(kind: Any) -> tuple[int, ...]:
-    return tuple(int(d) for d in kind.shape)
+    return prod(shape_of(kind)) * dtype.lanes * ((dtype.bits + 7) // 8)

@@ -30,8 +30,9 @@ def import_model(model: ModelProto, inputs: Sequence[str]) -> tuple[Any, dict[st
     The parameters of `@main` are `inputs` and then the weights, in order, under `identifiers` of their names. Raises
     CompileError naming the node that TVM refuses.
     """
+    shapes = {v.name: tuple(d.dim_value for d in v.type.tensor_type.shape.dim) for v in model.graph.input}
     with onnx_mapping():
-        graph = _Graph()
+        graph = _Graph({name: shapes[name] for name in inputs})
         with graph:
             module, weights = graph.from_onnx(model.graph, opset_of(model))
     module = relay.transform.DynamicToStatic()(module)
@@ -46,7 +47,9 @@ def renamed(module: Any, names: Sequence[str]) -> Any:
     old = {str(p.name_hint): p for p in main.params}
     typed = {str(p.name_hint): p.type_annotation for p in main.params}
     new = {
-        name: relay.var(clean, typed[name]) for name, clean in zip(names, identifiers(names), strict=True) if name in old
+        name: relay.var(clean, typed[name])
+        for name, clean in zip(names, identifiers(names), strict=True)
+        if name in old
     }
     body = relay.bind(main.body, {old[name]: var for name, var in new.items()})
     return relay.transform.InferType()(IRModule.from_expr(relay.Function(list(new.values()), body)))
@@ -54,7 +57,7 @@ def renamed(module: Any, names: Sequence[str]) -> Any:
 
 @contextmanager
 def onnx_mapping() -> Generator[None]:
-    """The table of element types that TVM imports from `onnx.mapping`, which onnx 1.20 removed; only inside the block."""
+    """The table of element types that TVM imports from `onnx.mapping`, which onnx removed; there in the block only."""
     table = {t: helper.tensor_dtype_to_np_dtype(t) for t in TensorProto.DataType.values() if t != TensorProto.UNDEFINED}
     stand_in = ModuleType("onnx.mapping")
     vars(stand_in)["TENSOR_TYPE_TO_NP_TYPE"] = table
@@ -66,10 +69,13 @@ def onnx_mapping() -> Generator[None]:
 
 
 class _Graph(frontend.GraphProto):
-    """TVM's importer of one graph (and, by TVM's own means, of the graphs inside it)."""
+    """TVM's importer of one graph (and, by TVM's own means, of the graphs inside it).
 
-    def __init__(self) -> None:
-        super().__init__({}, "float32", freeze_params=False, op_type_dict={})
+    Shapes of the inputs are given, for TVM reads a size of zero as one that is not known.
+    """
+
+    def __init__(self, shapes: dict[str, tuple[int, ...]]) -> None:
+        super().__init__(shapes, "", freeze_params=False, op_type_dict={})
 
     def _parse_graph_initializers(self, graph: Any) -> None:
         for weight in graph.initializer:
@@ -93,7 +99,9 @@ class _Graph(frontend.GraphProto):
                 super()._construct_nodes(single)
             except CompileError:
                 raise
-            except Exception as error:  # converters raise whatever their asserts and TVM's type relations happen to raise
+            except (
+                Exception
+            ) as error:  # converters raise whatever their asserts and TVM's type relations happen to raise
                 raise CompileError(f"{where(node)}: TVM's importer refuses it: {said(error)}") from error
 
     def _convert_operator(self, op_name: str, inputs: Any, attrs: Any, opset: int) -> Any:

@@ -20,7 +20,7 @@ class _Running:
 
 
 class PassListener:
-    """What the instrument does before and after each pass. Passes run inside of passes, so the running ones are a stack.
+    """What the instrument does before and after each pass; passes run inside of passes, so the running ones stack.
 
     Texts are printed when an observer asks, and the last few are kept: most passes start where another one ended.
     """

@@ -26,21 +26,22 @@ class GraphExecutable(Executable):
 
     def __init__(self, built: Built, signature: Signature) -> None:
         tvm = load()
+        # An output may be a view of an input or of a weight, so it is filled before those are set.
         self._array = tvm.nd.array
         self._signature = signature
         self._module = load("contrib.graph_executor").create(built.graph, built.library, tvm.cpu(0))
+        for i, spec in enumerate(signature.outputs):
+            self._module.get_output(i).copyfrom(poisoned(spec))
         for name, value in built.parameters.items():
             self._module.set_input(name, value)
 
     def __call__(self, inputs: Arrays) -> Arrays:
-        """Run once; outputs start filled with 0xFF bytes (NaN), so that what is left unwritten shows."""
+        """Run once. At first outputs are full of 0xFF bytes (NaN), so that what is left unwritten shows."""
         specs = self._signature.inputs
         for spec, name in zip(specs, identifiers([s.name for s in specs]), strict=True):
             array = checked_input(spec, inputs)
             if self._module.get_input_index(name) >= 0:
                 self._module.set_input(name, self._array(array))
-        for i, spec in enumerate(self._signature.outputs):
-            self._module.get_output(i).copyfrom(poisoned(spec))
         self.run()
         return {spec.name: self._module.get_output(i).numpy() for i, spec in enumerate(self._signature.outputs)}
 

@@ -72,10 +72,13 @@ class ImportRelay(TvmStage):
         from onnx import load_model_from_string
 
         from pipelines.tvm.importer import import_model
+        from pipelines.tvm.nan import keep_nan
 
         assert ir.signature is not None, "a model without a signature"
         model = load_model_from_string(ir.blobs[MODEL])
         module, weights = import_model(model, [spec.name for spec in ir.signature.inputs])
+        with passes(ctx):
+            module = load().transform.Sequential([keep_nan(), load("relay").transform.InferType()])(module)
         signature = dataclasses.replace(ir.signature, constants=stored(ctx.store, weights))
         return ir.derive(self.produces, text_of(module, constants=True), handle=module, signature=signature)
 
@@ -120,7 +123,11 @@ class LowerTir(TvmStage):
         table = function_table(ir.handle, graph)
         constants = stored(ctx.store, {name: array.numpy() for name, array in parameters.items()})
         blobs = {GRAPH: graph.encode(), FUNCTIONS: json.dumps([f.to_json() for f in table], indent=1).encode()}
-        facts = {"functions": len(table), "calls": sum(f.calls for f in table), "flop": sum(f.flop * f.calls for f in table)}
+        facts = {
+            "functions": len(table),
+            "calls": sum(f.calls for f in table),
+            "flop": sum(f.flop * f.calls for f in table),
+        }
         return ir.derive(
             self.produces,
             text_of(module),
@@ -202,7 +209,8 @@ def parameters_of(ctx: Context, ir: Artefact, names: list[str]) -> dict[str, Any
     trailing = names[len(names) - len(constants) :] if constants else []
     tvm = load(threads=ctx.target.threads)
     return {
-        name: tvm.nd.array(get_constant(ctx.store, c.sha256, c.dtype)) for name, c in zip(trailing, constants, strict=True)
+        name: tvm.nd.array(get_constant(ctx.store, c.sha256, c.dtype))
+        for name, c in zip(trailing, constants, strict=True)
     }
 
 

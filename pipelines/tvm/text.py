@@ -22,7 +22,7 @@ def text_of(module: Any, constants: bool = False) -> str:
     Addresses of objects, which TVM prints into targets, are left out: the text of a model is the same in every run.
     """
     if kind_of(module) is IRKind.TIR:
-        # The attributes of a module refer to tables that only a live one has; with them the text could not be read back.
+        # A module's attributes refer to tables that only a live one has; with them the text could not be read back.
         return load().IRModule(module.functions).script(show_meta=False)
     return _ADDRESS.sub("", _OMITTED.sub("", module.astext(show_meta_data=constants)))
 
