@@ -9,7 +9,7 @@ from typing import Any
 
 from tvm import relay
 from tvm.relay import op
-from tvm.relay.frontend.common import infer_shape
+from tvm.relay.frontend.common import infer_shape, infer_type
 
 from pipelines.tvm.matmul import matmul
 from pipelines.tvm.resize import resize
@@ -46,29 +46,53 @@ def axes_of(inputs: Inputs, attributes: Attributes) -> tuple[int, ...]:
 
 def over(reduce: Callable[..., Any]) -> Callable[[Any, tuple[int, ...], bool], Any]:
     """A reduction of Relay as a function of value, axes and whether to keep them; over no axes it changes nothing."""
-    return lambda x, axes, keep: reduce(x, axis=list(axes), keepdims=keep) if axes else x
+
+    def along(x: Any, axes: tuple[int, ...], keep: bool) -> Any:
+        return reduce(x, axis=list(axes), keepdims=keep) if axes else x
+
+    return along
 
 
-SUM, LARGEST = over(op.sum), over(op.max)
+total, largest = over(op.sum), over(op.max)
+
+
+def l1(x: Any, axes: tuple[int, ...], keep: bool) -> Any:
+    """Sum of magnitudes."""
+    return total(op.abs(x), axes, keep)
+
+
+def squares(x: Any, axes: tuple[int, ...], keep: bool) -> Any:
+    """Sum of squares."""
+    return total(x * x, axes, keep)
+
+
+def l2(x: Any, axes: tuple[int, ...], keep: bool) -> Any:
+    """Root of the sum of squares."""
+    return op.sqrt(squares(x, axes, keep))
+
+
+def log_sum(x: Any, axes: tuple[int, ...], keep: bool) -> Any:
+    """Logarithm of the sum."""
+    return op.log(total(x, axes, keep))
 
 
 def log_sum_exp(x: Any, axes: tuple[int, ...], keep: bool) -> Any:
     """log sum exp(x), shifted by the largest element so that it does not overflow."""
-    shift = LARGEST(x, axes, True)
-    total = op.log(SUM(op.exp(x - shift), axes, True)) + shift
-    return total if keep or not axes else op.squeeze(total, axis=list(axes))
+    shift = largest(x, axes, True)
+    result = log_sum(op.exp(x - shift), axes, True) + shift
+    return result if keep or not axes else op.squeeze(result, axis=list(axes))
 
 
 REDUCTIONS: dict[str, Converter] = {
-    "ReduceMax": reduction(LARGEST),
+    "ReduceMax": reduction(largest),
     "ReduceMin": reduction(over(op.min)),
-    "ReduceSum": reduction(SUM),
+    "ReduceSum": reduction(total),
     "ReduceMean": reduction(over(op.mean)),
     "ReduceProd": reduction(over(op.prod)),
-    "ReduceL1": reduction(lambda x, axes, keep: SUM(op.abs(x), axes, keep)),
-    "ReduceL2": reduction(lambda x, axes, keep: op.sqrt(SUM(x * x, axes, keep))),
-    "ReduceSumSquare": reduction(lambda x, axes, keep: SUM(x * x, axes, keep)),
-    "ReduceLogSum": reduction(lambda x, axes, keep: op.log(SUM(x, axes, keep))),
+    "ReduceL1": reduction(l1),
+    "ReduceL2": reduction(l2),
+    "ReduceSumSquare": reduction(squares),
+    "ReduceLogSum": reduction(log_sum),
     "ReduceLogSumExp": reduction(log_sum_exp),
 }
 
@@ -87,4 +111,23 @@ def split(inputs: Inputs, attributes: Attributes) -> Any:
     return pieces if count > 1 else pieces[0]
 
 
-CORRECTIONS: dict[str, Converter] = {**REDUCTIONS, "Split": split, "Resize": resize, "MatMul": matmul}
+WHOLE = {"float16": 2.0**10, "bfloat16": 2.0**7, "float32": 2.0**23, "float64": 2.0**52}
+"""The magnitude from which on every number of a type is whole."""
+
+
+def round_half_even(inputs: Inputs, attributes: Attributes) -> Any:
+    """Round. Large numbers, which have no place for the half that TVM takes from them, are left as they are."""
+    x = inputs[0]
+    dtype = str(infer_type(x).checked_type.dtype)
+    half, one, two = (relay.const(v, dtype) for v in (0.5, 1.0, 2.0))
+    down, tie = op.ceil(x - half), one - (op.ceil(x + half) - op.floor(x + half))
+    return op.where(op.abs(x) < relay.const(WHOLE[dtype], dtype), down + tie * op.abs(op.mod(down, two)), x)
+
+
+CORRECTIONS: dict[str, Converter] = {
+    **REDUCTIONS,
+    "MatMul": matmul,
+    "Resize": resize,
+    "Round": round_half_even,
+    "Split": split,
+}

@@ -49,8 +49,8 @@ def fused_functions(module: Any) -> dict[str, Any]:
     found: dict[str, Any] = {}
 
     def visit(node: Any) -> None:
-        if isinstance(node, relay.Function) and node.attrs is not None and "Primitive" in node.attrs.keys():
-            found[str(node.attrs["hash"])] = node
+        if isinstance(node, relay.Call) and isinstance(node.op, relay.Function):
+            found[str(node.op.attrs["hash"])] = node.op
 
     relay.analysis.post_order_visit(module["main"].body, visit)
     return found

@@ -1,4 +1,4 @@
-"""TVM's ONNX importer, corrected, with large weights as trailing parameters of `@main` and errors that name the node."""
+"""TVM's ONNX importer, corrected: large weights are trailing parameters of `@main`, and errors name the node."""
 
 import sys
 from collections.abc import Generator, Sequence
@@ -7,6 +7,7 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+import tvm
 from onnx import ModelProto, TensorProto, helper, numpy_helper
 from tvm import nd, relay
 from tvm.ir import IRModule
@@ -87,10 +88,14 @@ class _Graph(frontend.GraphProto):
                 self._nodes[weight.name] = relay.var(weight.name, shape=array.shape, dtype=array.dtype.name)
 
     def _check_for_unsupported_ops(self, graph: Any) -> None:
-        known = frontend._get_convert_map(self.opset).keys() | set(frontend._identity_list) | CORRECTIONS.keys()
         for node in graph.node:
-            if node.op_type not in known and node.op_type != "Constant":
-                raise CompileError(f"{where(node)}: TVM has no converter for it; try --via mlir, or write it otherwise")
+            try:
+                if node.op_type not in CORRECTIONS:
+                    super()._check_for_unsupported_ops(type(graph)(node=[node]))
+            except tvm.error.OpNotImplemented:
+                raise CompileError(
+                    f"{where(node)}: TVM has no converter for it; lower the model --via mlir, or write it otherwise"
+                ) from None
 
     def _construct_nodes(self, graph: Any) -> None:
         for node in graph.node:
@@ -99,9 +104,7 @@ class _Graph(frontend.GraphProto):
                 super()._construct_nodes(single)
             except CompileError:
                 raise
-            except (
-                Exception
-            ) as error:  # converters raise whatever their asserts and TVM's type relations happen to raise
+            except Exception as error:  # converters raise whatever their asserts happen to raise
                 raise CompileError(f"{where(node)}: TVM's importer refuses it: {said(error)}") from error
 
     def _convert_operator(self, op_name: str, inputs: Any, attrs: Any, opset: int) -> Any:

@@ -12,32 +12,32 @@ from tvm.relay.frontend.common import infer_shape
 def matmul(inputs: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
     """Relay of a MatMul node (numpy's rules): one dense product where the right side is a matrix, else batched ones."""
     a, b = inputs
-    left, right = infer_shape(a), infer_shape(b)
+    left, right = list(infer_shape(a)), list(infer_shape(b))
     if len(left) == 1:
         a, made = op.expand_dims(a, 0), [*right[:-2], *right[-1:]] if len(right) > 1 else []
-        left = (1, *left)
+        left = [1, *left]
     else:
         made = [*np.broadcast_shapes(left[:-2], right[:-2]), left[-2], *(right[-1:] if len(right) > 1 else ())]
     if len(right) == 1:
-        b, right = op.expand_dims(b, 1), (*right, 1)
-    depth, columns = right[-2:]
+        b, right = op.expand_dims(b, 1), [*right, 1]
+    depth, columns = right[-2], right[-1]
     if len(right) == 2:
-        rows = _shaped(a, left, (prod(left[:-1]), depth))
-        out, shape = op.nn.dense(rows, op.transpose(b)), (prod(left[:-1]), columns)
+        rows = _shaped(a, left, [prod(left[:-1]), depth])
+        out, shape = op.nn.dense(rows, op.transpose(b)), [prod(left[:-1]), columns]
     else:
         batch = np.broadcast_shapes(left[:-2], right[:-2])
         a = _batched(a, left, batch)
         b = op.transpose(_batched(b, right, batch), (0, 2, 1))
-        out, shape = op.nn.batch_matmul(a, b), (prod(batch), left[-2], columns)
-    return _shaped(out, shape, tuple(made))
+        out, shape = op.nn.batch_matmul(a, b), [prod(batch), left[-2], columns]
+    return _shaped(out, shape, made)
 
 
-def _batched(x: Any, shape: tuple[int, ...], batch: tuple[int, ...]) -> Any:
+def _batched(x: Any, shape: list[int], batch: tuple[int, ...]) -> Any:
     """A stack of matrices with one batch axis, broadcast to `batch`."""
-    whole = (*batch, *shape[-2:])
+    whole = [*batch, *shape[-2:]]
     x = x if shape == whole else op.broadcast_to(x, whole)
-    return _shaped(x, whole, (prod(batch), *shape[-2:]))
+    return _shaped(x, whole, [prod(batch), *shape[-2:]])
 
 
-def _shaped(x: Any, shape: tuple[int, ...], wanted: tuple[int, ...]) -> Any:
+def _shaped(x: Any, shape: list[int], wanted: list[int]) -> Any:
     return x if shape == wanted else op.reshape(x, wanted)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from pipelines.importers.constants import stored
-from pipelines.importers.onnx.stages import InferShapes, Load, onnx_artefact
+from pipelines.importers.onnx.stages import InferShapes, Load
 from pipelines.importers.reference import source_of
 from pipelines.tvm.bindings import load, machine, refusals
 from pipelines.tvm.handle import Built, Lowered
@@ -35,20 +35,20 @@ class LoadAsOnnx(Load):
 
 @dataclass(frozen=True)
 class SettleForTvm(InferShapes):
-    """As for every route; then replaces operators that TVM lacks by ONNX's definition of them, and keeps the file."""
+    """As for every route, after operators that TVM lacks were replaced by ONNX's definition of them; keeps the file."""
 
     def apply(self, ctx: Context, ir: Artefact) -> Artefact:
         from pipelines.importers.onnx.graph import Graph
         from pipelines.tvm.definitions import expand
 
-        settled = super().apply(ctx, ir)
-        source = source_of(settled)
-        model = expand(source.program)
+        source = source_of(ir)
+        expanded = dataclasses.replace(source, program=expand(source.program))
+        out = super().apply(ctx, dataclasses.replace(ir, handle=expanded))
+        model = source_of(out).program
         graph = Graph(model)
         signature = Signature(
             tuple(graph.spec(name) for name in source.inputs), tuple(graph.spec(name) for name in source.output_names)
         )
-        out = onnx_artefact(ir, source, model)
         return dataclasses.replace(out, signature=signature, elided=False, blobs={MODEL: model.SerializeToString()})
 
 
