@@ -6,7 +6,7 @@ Values are printed under the names of the model's nodes (`%layer1.0.conv1`), whi
 import hashlib
 import importlib
 import re
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -22,7 +22,6 @@ __all__ = [
     "new_context",
     "node_of",
     "parse",
-    "passes_of",
     "run_pipeline",
     "run_transform",
     "text_of",
@@ -37,6 +36,9 @@ _passes: Any = importlib.import_module("torch_mlir.passmanager")
 INLINE = 16
 """Constants of up to this many elements stay in the text."""
 
+_ILLEGAL = re.compile(r"failed to legalize operation '([^']+)'")
+_ONNX = re.compile(r'"onnx\.(\w+)"')
+_CONSTANTS = ("torch.vtensor.literal", "torch.constant.int", "torch.constant.float", "torch.constant.bool")
 _NAMED = re.compile(r'[(\[ ]"([^"]+)"(?!:\d)')
 
 
@@ -81,11 +83,11 @@ def fingerprint(module: Module) -> bytes:
 def run_pipeline(module: Module, pipeline: str) -> None:
     """Run a textual pass pipeline; raises CompileError naming the operation that failed and the model's node."""
     context = module.operation.context
-    errors: list[str] = []
+    errors: list[tuple[str, str]] = []
 
     def collect(diagnostic: Any) -> bool:
         if diagnostic.severity == ir.DiagnosticSeverity.ERROR:
-            errors.append(_explain(str(diagnostic.message), diagnostic.location))
+            errors.append((str(diagnostic.message), str(diagnostic.location)))
         return True
 
     # Some passes report an error and carry on; without a handler that ends in an assertion of the bindings.
@@ -94,22 +96,16 @@ def run_pipeline(module: Module, pipeline: str) -> None:
     try:
         _passes.PassManager.parse(pipeline, context=context).run(module.operation)
     except (ir.MLIRError, ValueError) as error:
-        raise CompileError(errors[0] if errors else first_line(error)) from None
+        raise CompileError(_explain(module, *errors[0]) if errors else first_line(error)) from None
     finally:
         handler.detach()
     if errors:
-        raise CompileError(errors[0])
+        raise CompileError(_explain(module, *errors[0]))
 
 
 def run_transform(module: Module, script: str) -> None:
     """Importers have no schedules: raises CompileError."""
     raise CompileError("transform scripts run after the import, on linalg")
-
-
-def passes_of(pipeline: str) -> str:
-    """The passes a pipeline alias stands for, as the pass manager prints them, anchored on builtin.module."""
-    printed = str(_passes.PassManager.parse(f"builtin.module({pipeline})", context=new_context()))
-    return printed.removeprefix("builtin.module(").removesuffix(")")
 
 
 def node_of(location: Any) -> str:
@@ -118,7 +114,34 @@ def node_of(location: Any) -> str:
     return match[1] if match else ""
 
 
-def _explain(message: str, location: Any) -> str:
-    head = message.partition(":")[0] if message.startswith("failed to legalize") else message.splitlines()[0]
+def _explain(module: Module, message: str, location: str) -> str:
+    illegal = _ILLEGAL.match(message)
+    if illegal is None:
+        return _at(message.splitlines()[0], location)
+    named = _ONNX.search(message)
+    name, place = (named[1] if named else illegal[1]), location
+    if name in _CONSTANTS:
+        # A constant fails only because the operation that reads it did.
+        name, place = next(_readers(module, name, location), (name, place))
+    return f"{_at(name, place)} has no lowering for these types and attributes; export the model without it"
+
+
+def _at(what: str, location: str) -> str:
     node = node_of(location)
-    return f"{head} at node '{node}'" if node else head
+    return f"{what} at node '{node}'" if node else what
+
+
+def _readers(module: Module, name: str, location: str) -> Iterator[tuple[str, str]]:
+    """Operations that read a constant, by name and location."""
+    found: list[tuple[str, str]] = []
+
+    def visit(op: Any) -> None:
+        if op.operation.name == name and str(op.location) == location:
+            for use in op.operation.result.uses:
+                reader = use.owner.operation
+                onnx = _ONNX.search(str(reader)) if reader.name == "torch.operator" else None
+                found.append((onnx[1] if onnx else reader.name, str(reader.location)))
+
+    walk(module, visit)
+    # Lists are read by the operation meant.
+    yield from sorted(found, key=lambda reader: reader[0].startswith("torch.prim."))

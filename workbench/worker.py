@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from workbench.core.errors import BY_NAME, CompileError, WorkbenchError
+from workbench.core.errors import BY_NAME, CompileError, WorkbenchError, from_os_error
 
 Message = dict[str, Any]
 Send = Callable[[Message], None]
@@ -112,7 +112,7 @@ def main(argv: list[str]) -> int:
     except KeyboardInterrupt:
         return 130
     except OSError as error:
-        send({"error": "UsageError", "message": f"{error.filename or 'the trace'}: {error.strerror or error}"})
+        send({"error": "UsageError", "message": str(from_os_error(error, "the trace"))})
     except Exception as error:
         traceback.print_exc()
         send({"error": "CompileError", "message": f"internal error: {type(error).__name__}: {error}"})

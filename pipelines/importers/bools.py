@@ -38,8 +38,8 @@ def _convert(op: Operation) -> None:
     if op.name.startswith("linalg.") or op.name in ("tensor.pad", "tensor.generate"):
         for region in op.regions:
             _convert_body(region.blocks[0])
-    for result in op.results:
-        _retype(result)
+    for value in (*op.results, *(a for region in op.regions for block in region.blocks for a in block.arguments)):
+        _retype(value)
 
 
 def _widen_scalars(op: Operation) -> None:

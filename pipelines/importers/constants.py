@@ -38,7 +38,6 @@ class LiftConstants(Stage):
         lifted: dict[str, Array] = {}
         with mlir.inside(module):
             passes = PassRunner(mlir, module, ctx.observers, ctx.capture, repeatable=False)
-            passes.run("symbol-dce")
             passes.rewrite("lift-constants", lambda m: lifted.update(lift(m, taken)))
             out = module_artefact(ir, self, module)
         constants = (*ir.signature.constants, *stored(ctx.store, lifted))

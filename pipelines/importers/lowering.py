@@ -63,6 +63,8 @@ class Linalg(TorchStage):
 
     def lower(self, passes: PassRunner) -> None:
         from pipelines.importers.bools import bools_to_bytes
+        from pipelines.importers.loops import loops
 
-        passes.run(BACKEND_TO_LINALG)
+        passes.run(f"{BACKEND_TO_LINALG},symbol-dce")
+        passes.rewrite("loops", loops)
         passes.rewrite("bools-to-bytes", bools_to_bytes)

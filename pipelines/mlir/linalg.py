@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
+from dialects.bindings import Module, load, public_functions
 from pipelines.mlir.passes import PassRunner
 from pipelines.mlir.stage import MlirStage
 from workbench.core.artefact import Artefact
@@ -51,4 +52,15 @@ class Bufferize(MlirStage):
     produces: ClassVar[IRKind] = IRKind.BUFFERS
 
     def lower(self, ctx: Context, passes: PassRunner, ir: Artefact) -> None:
+        passes.rewrite("arguments-read-only", arguments_read_only)
         passes.run(f"{BUFFERIZE},{BUFFER_LIFETIMES}")
+
+
+def arguments_read_only(module: Module) -> None:
+    """Forbid in-place updates of the caller's tensors, inputs and weights alike: they are copied where needed."""
+    ir = load("ir")
+    for function in public_functions(module):
+        count = len(function.regions[0].blocks[0].arguments)
+        known = list(function.attributes["arg_attrs"]) if "arg_attrs" in function.attributes else [{}] * count
+        marked = [{a.name: a.attr for a in one} | {"bufferization.writable": ir.BoolAttr.get(False)} for one in known]
+        function.attributes["arg_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get(one) for one in marked])

@@ -1,6 +1,7 @@
 """The MLIR route as a readable list of stages."""
 
 from pipelines.importers import import_stages
+from pipelines.mlir.cuda.chips import chip
 from pipelines.mlir.cuda.stages import CUDA_STAGES
 from pipelines.mlir.host.lowering import Assemble, Loops, Optimize, ToLlvm, Translate
 from pipelines.mlir.host.run import RunHost
@@ -19,7 +20,10 @@ def build(choices: RouteChoices) -> Pipeline:
     """
     machine: tuple[Stage, ...] = (ToLlvm(), Translate(), Optimize(), Assemble(), RunHost())
     plain: tuple[Stage, ...] = (Fuse(), Bufferize())
-    cuda: tuple[Stage, ...] = tuple(stage() for stage in CUDA_STAGES) if choices.target.chip else ()
+    cuda: tuple[Stage, ...] = ()
+    if choices.target.chip:
+        chip(choices.target.chip)  # an unknown one is refused before anything runs
+        cuda = tuple(stage() for stage in CUDA_STAGES)
     if not choices.target.cpu:
         stages = (*plain, *cuda)
     elif choices.level == "tiled":

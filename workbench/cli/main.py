@@ -7,7 +7,7 @@ import typer
 
 from workbench.cli import doctor, listing, lower, run, trace
 from workbench.cli.console import err
-from workbench.core.errors import ExitCode, WorkbenchError
+from workbench.core.errors import ExitCode, WorkbenchError, from_os_error
 
 app = typer.Typer(
     name="workbench",
@@ -45,6 +45,6 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
     except OSError as error:
-        err.print(f"error: {error.filename or 'output'}: {error.strerror or error}", markup=False)
+        err.print(f"error: {from_os_error(error, 'output')}", markup=False)
         code = int(ExitCode.USAGE)
     sys.exit(code)

@@ -1,5 +1,6 @@
 """Errors a user can meet. Each is one line that names the thing and the remedy, and carries its exit code."""
 
+import errno
 from enum import IntEnum
 from pathlib import Path
 from typing import ClassVar
@@ -58,6 +59,16 @@ class Interrupted(WorkbenchError):
 
 class Skip(Exception):
     """Raised by a stage that does not apply here; the trace records `skipped, because <reason>`."""
+
+
+def from_os_error(error: OSError, what: str) -> UsageError:
+    """A failed file operation as one line; `what` names the thing when the system does not."""
+    remedy = {
+        errno.ENOSPC: "; free some space, or give another folder with --runs",
+        errno.EACCES: "; give a folder you may write to with --runs",
+        errno.EROFS: "; give a folder you may write to with --runs",
+    }.get(error.errno or 0, "")
+    return UsageError(f"{error.filename or what}: {error.strerror or error}{remedy}")
 
 
 BY_NAME: dict[str, type[WorkbenchError]] = {

@@ -9,6 +9,7 @@ from workbench.core.errors import CompileError
 
 def upgrade(model: ModelProto, opset: int) -> tuple[ModelProto, str]:
     """The model at the highest opset up to `opset` that the converter reaches, and what stopped it before that."""
+    model = Graph(model).to_model()
     for version in range(opset_of(model) + 1, opset + 1):
         try:
             model = version_converter.convert_version(model, version)

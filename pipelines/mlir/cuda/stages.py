@@ -35,7 +35,7 @@ class GpuMap(MlirStage):
 
     block: int = 256
     reduce_block: int = 128
-    warp_below: int = 65536
+    warp_below: int = 131072
     fill: int = 65536
     fuse: bool = True
 

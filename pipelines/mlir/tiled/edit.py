@@ -14,6 +14,8 @@ class _Lazy:
 
 
 ir: Any = _Lazy()
+DYNAMIC = -(2**63)
+"""MLIR's mark for an offset that is a value."""
 
 
 def ops_named(module: Module, *names: str) -> list[Operation]:

@@ -31,6 +31,20 @@ def chain_script(chains: Sequence[Sequence[int]]) -> str:
     return script("\n".join(calls), *sequences)
 
 
+def share_script(shares: Sequence[Sequence[int]]) -> str:
+    """Tile each shared operation into pieces."""
+    calls = [f"    transform.include @share{n} failures(suppress) (%root) : ({OP}) -> ()" for n in range(len(shares))]
+    sequences = [
+        f"""  transform.named_sequence @share{n}(%root: {OP} {{transform.readonly}}) {{
+{_match("whole", "tiled.share", n)}
+{_tile("whole", "pieces", "forall", sizes)}
+    transform.yield
+  }}"""
+        for n, sizes in enumerate(shares)
+    ]
+    return script("\n".join(calls), *sequences)
+
+
 def tile_script(
     tilings: Mapping[int, Tiling],
     reductions: Mapping[int, Sequence[int]],

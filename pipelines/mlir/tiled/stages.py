@@ -6,15 +6,29 @@ from typing import ClassVar
 
 from dialects import bindings
 from dialects.bindings import inside, text_of
-from pipelines.mlir.linalg import BUFFERIZE
+from pipelines.mlir.linalg import BUFFERIZE, arguments_read_only
 from pipelines.mlir.passes import PassRunner
 from pipelines.mlir.stage import MlirStage, open_module
-from pipelines.mlir.tiled import chain, fuse, group, layout, math, reshapes, schedule, vectors, weights
+from pipelines.mlir.tiled import (
+    chain,
+    copies,
+    fuse,
+    group,
+    layout,
+    math,
+    panels,
+    reshapes,
+    schedule,
+    share,
+    vectors,
+    weights,
+)
 from pipelines.mlir.tiled.edit import in_piece
 from pipelines.mlir.tiled.fences import remove_fences
 from pipelines.mlir.tiled.machine import registers
 from pipelines.mlir.tiled.strategy import Registers, Split, Tiling
 from workbench.core.artefact import Artefact
+from workbench.core.errors import Skip
 from workbench.core.kinds import IRKind
 from workbench.core.stage import Context, Stage
 from workbench.core.tensors import ConstantSpec
@@ -113,10 +127,13 @@ class Tile(MlirStage):
 
 
 @dataclass(frozen=True)
-class PackWeights(Stage):
-    """Stores weights once more in the order in which the tiles read them, and lets the function take those."""
+class Pack(Stage):
+    """Lays out operands in the order in which the tiles read them.
 
-    name: ClassVar[str] = "pack-weights"
+    Weights are stored once more in that order, and the function takes those; other matrices are copied as it runs.
+    """
+
+    name: ClassVar[str] = "pack"
     consumes: ClassVar[IRKind] = IRKind.TILED
     produces: ClassVar[IRKind] = IRKind.TILED
 
@@ -129,6 +146,7 @@ class PackWeights(Stage):
         with inside(module):
             passes = PassRunner(bindings, module, ctx.observers, ctx.capture)
             passes.rewrite("pack-weights", lambda m: packings.update(weights.pack_weights(m, numbers)))
+            passes.rewrite("pack-panels", panels.pack_panels)
             text, located = text_of(module), text_of(module, located=True)
         packed = tuple(
             store_packed(ctx.store, c, packings[first + i]) if first + i in packings else c
@@ -142,6 +160,25 @@ def store_packed(store: Path, constant: ConstantSpec, packing: weights.Packing) 
     """Put the packed weight into the store; gives its description."""
     array = packing.apply(get_constant(store, constant.sha256, constant.dtype))
     return replace(constant, shape=array.shape, sha256=put_constant(store, array))
+
+
+@dataclass(frozen=True)
+class Share(MlirStage):
+    """Shares among the threads what was not tiled: reductions, elementwise operations, transposes."""
+
+    name: ClassVar[str] = "share"
+    consumes: ClassVar[IRKind] = IRKind.TILED
+    produces: ClassVar[IRKind] = IRKind.TILED
+
+    def lower(self, ctx: Context, passes: PassRunner, ir: Artefact) -> None:
+        if ctx.target.threads == 1:
+            raise Skip("the target has one thread")
+        passes.run("func.func(linalg-generalize-named-ops)")
+        shares: list[tuple[int, ...]] = []
+        passes.rewrite("mark-shares", lambda module: shares.extend(share.mark_shares(module, ctx.target.threads)))
+        if shares:
+            passes.transform("share", schedule.share_script(shares))
+            passes.run(CLEAN)
 
 
 @dataclass(frozen=True)
@@ -171,6 +208,7 @@ class BufferizeTiles(MlirStage):
     produces: ClassVar[IRKind] = IRKind.BUFFERS
 
     def lower(self, ctx: Context, passes: PassRunner, ir: Artefact) -> None:
+        passes.rewrite("arguments-read-only", arguments_read_only)
         if ctx.target.threads > 1:
             passes.run(f"{BUFFERIZE},func.func(scf-forall-to-parallel),{BUFFER_LIFETIMES}")
         else:
@@ -189,6 +227,7 @@ class VectorLoops(MlirStage):
         if ctx.target.threads > 1:
             passes.run(f"convert-scf-to-openmp{{num-threads={ctx.target.threads}}}")
         passes.run(f"fold-memref-alias-ops,{CLEAN}")
+        passes.rewrite("copy-by-rows", copies.copy_by_rows)
         passes.rewrite("broadcast-columns", vectors.broadcast_columns)
         # No canonicalizer after this: it would turn rows put into a tile into single elements.
         passes.run("func.func(convert-vector-to-scf{full-unroll=true target-rank=1},convert-linalg-to-loops),cse")
@@ -199,7 +238,8 @@ TILED_STAGES: tuple[type[Stage], ...] = (
     ChannelsLast,
     FuseChains,
     Tile,
-    PackWeights,
+    Pack,
+    Share,
     Vectorize,
     BufferizeTiles,
     VectorLoops,

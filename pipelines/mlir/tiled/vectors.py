@@ -4,13 +4,11 @@ from collections.abc import Callable
 from typing import Any
 
 from dialects.bindings import Module, Operation
-from pipelines.mlir.tiled.edit import create, defining, ir, maps_of, ops_named, set_maps, users
+from pipelines.mlir.tiled.edit import DYNAMIC, create, defining, ir, maps_of, ops_named, set_maps, users
 from pipelines.mlir.tiled.group import ANCHOR, INIT
 from pipelines.mlir.tiled.nest import LoopNest, read_nest
 from pipelines.mlir.tiled.split import strided
 
-DYNAMIC = -(2**63)
-"""MLIR's mark for an offset that is a value."""
 MAX_TILE = 1024
 """Most elements a vectorized tile may have: beyond that the code grows faster than it gains."""
 

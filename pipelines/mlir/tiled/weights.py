@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from dialects.bindings import Module, Operation, public_functions
-from pipelines.mlir.tiled.edit import create, ir, maps_of, permuted, users
+from pipelines.mlir.tiled.edit import ir, maps_of, permuted, users
 from pipelines.mlir.tiled.nest import read_nest
+from pipelines.mlir.tiled.panels import panel_width, read_panel
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,11 @@ def pack_weights(module: Module, weights: Sequence[int]) -> dict[int, Packing]:
         order = _untranspose(argument) or tuple(range(argument.type.rank))
         panels = _panels(argument) if argument.type.rank > 1 else 0
         if panels:
-            _cut(argument, panels)
+            readers = users(argument)
+            shape = Packing(tuple(range(argument.type.rank)), panels).shape(argument.type.shape)
+            argument.set_type(ir.RankedTensorType.get(shape, argument.type.element_type))
+            for op in readers:
+                read_panel(op, argument)
         if panels or order != tuple(sorted(order)):
             packings[number] = Packing(order, panels)
     _retype_function(module)
@@ -88,57 +93,5 @@ def _transposes(op: Operation) -> tuple[int, ...] | None:
 
 def _panels(argument: Any) -> int:
     """Lanes of a panel, if every user reads whole panels of one width; else 0."""
-    readers = users(argument)
-    extent = argument.type.shape[-1]
-    widths = {_panel_width(op) for op in readers}
-    if len(widths) != 1 or (width := widths.pop()) == 0 or width >= extent or extent % width:
-        return 0
-    return width
-
-
-def _panel_width(op: Operation) -> int:
-    """Lanes that a slice reads, if it starts at a multiple of them that a loop counts; else 0."""
-    if op.name != "tensor.extract_slice":
-        return 0
-    sizes = list(ir.DenseI64ArrayAttr(op.attributes["static_sizes"]))
-    strides = list(ir.DenseI64ArrayAttr(op.attributes["static_strides"]))
-    return sizes[-1] if set(strides) == {1} and _panel_number(op, sizes[-1]) is not None else 0
-
-
-def _panel_number(op: Operation, width: int) -> Any:
-    """The loop variable i of a slice whose last offset is the affine expression i * width; None for another."""
-    segments = list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))
-    static = list(ir.DenseI64ArrayAttr(op.attributes["static_offsets"]))
-    if segments[2] or segments[3] or static[-1] >= 0:
-        return None
-    owner = op.operands[segments[1]].owner
-    if isinstance(owner, ir.Block) or owner.operation.name != "affine.apply" or len(owner.operation.operands) != 1:
-        return None
-    scaled = ir.AffineMap.get(
-        1, 0, [ir.AffineExpr.get_mul(ir.AffineExpr.get_dim(0), ir.AffineExpr.get_constant(width))]
-    )
-    return owner.operation.operands[0] if owner.operation.attributes["map"].value == scaled else None
-
-
-def _cut(argument: Any, width: int) -> None:
-    """Give the argument its panels as a new first dimension, and let its users read them there."""
-    shape = list(argument.type.shape)
-    kind = ir.RankedTensorType.get([shape[-1] // width, *shape[:-1], width], argument.type.element_type)
-    readers = [(op, _panel_number(op, width)) for op in users(argument)]
-    argument.set_type(kind)
-    for op, panel in readers:
-        static = list(ir.DenseI64ArrayAttr(op.attributes["static_offsets"]))
-        sizes = list(ir.DenseI64ArrayAttr(op.attributes["static_sizes"]))
-        moving = list(op.operands)[1:-1]
-        with ir.InsertionPoint(op), op.location:
-            fresh = create(
-                "tensor.extract_slice",
-                [argument, panel, *moving],
-                op.results[0].type,
-                static_offsets=ir.DenseI64ArrayAttr.get([static[-1], *static[:-1], 0]),
-                static_sizes=ir.DenseI64ArrayAttr.get([1, *sizes]),
-                static_strides=ir.DenseI64ArrayAttr.get([1] * (len(sizes) + 1)),
-                operandSegmentSizes=ir.DenseI32ArrayAttr.get([1, 1 + len(moving), 0, 0]),
-            )
-        op.results[0].replace_all_uses_with(fresh)
-        op.erase()
+    widths = {panel_width(op) for op in users(argument)}
+    return widths.pop() if len(widths) == 1 else 0
