@@ -3,6 +3,7 @@
 TVM carries few types, so what comes out is `Any` or plain Python data.
 """
 
+import difflib
 import importlib
 import os
 import re
@@ -43,7 +44,8 @@ def machine(target: Target) -> Any:
     cpu = str(codegen.llvm_get_system_cpu()) if target.cpu == "native" else target.cpu
     known = {str(name) for name in codegen.llvm_get_cpu_archlist(tvm.target.Target("llvm"))}
     if cpu not in known:
-        raise UsageError(f"LLVM knows no CPU '{cpu}'; it knows: {', '.join(sorted(known)[:60])} ...")
+        near = difflib.get_close_matches(cpu, known, 3)
+        raise UsageError(f"LLVM knows no CPU '{cpu}'; give one that it knows, such as {', '.join(near or ['znver4'])}")
     return tvm.target.Target(f"llvm -mcpu={cpu} -num-cores={target.threads}")
 
 

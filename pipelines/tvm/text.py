@@ -23,8 +23,8 @@ def text_of(module: Any, constants: bool = False) -> str:
     """
     if kind_of(module) is IRKind.TIR:
         # A module's attributes refer to tables that only a live one has; with them the text could not be read back.
-        return load().IRModule(module.functions).script(show_meta=False)
-    return _ADDRESS.sub("", _OMITTED.sub("", module.astext(show_meta_data=constants)))
+        return load().IRModule(module.functions).script(show_meta=False) + "\n"
+    return _ADDRESS.sub("", _OMITTED.sub("", module.astext(show_meta_data=constants))).rstrip() + "\n"
 
 
 def functions_of(module: Any) -> dict[str, Any]:

@@ -18,6 +18,7 @@ NAN = np.where(np.random.default_rng(8).random((2, 3, 4, 5)) < 0.2, np.nan, X).a
 Node = tuple[str, list[Any], dict[str, Any]]
 """Operator, inputs ("x", "", or the values of a constant), attributes; "outputs" says how many it has."""
 
+PAIRS = (["nan", "x"], ["x", "nan"], ["nan", np.array(-0.5, np.float32)])
 REDUCTIONS = ("Max", "Min", "Sum", "Mean", "Prod", "L1", "L2", "SumSquare", "LogSum", "LogSumExp")
 
 
