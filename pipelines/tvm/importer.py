@@ -17,13 +17,10 @@ from pipelines.importers.onnx.graph import opset_of, where
 from pipelines.tvm.bindings import said
 from pipelines.tvm.corrections import CORRECTIONS
 from pipelines.tvm.names import identifiers
+from pipelines.tvm.weights import INLINE
 from workbench.core.errors import CompileError
 
 Array = np.ndarray[Any, Any]
-
-INLINE = 16
-"""Constants of up to this many elements stay in the IR: among them is everything that decides a shape."""
-
 
 def import_model(model: ModelProto, inputs: Sequence[str]) -> tuple[Any, dict[str, Array]]:
     """Relay of a model with static shapes, and its weights by name.

@@ -30,7 +30,9 @@ class _NanSafe(DFPatternCallback):
 
     def callback(self, pre: Any, post: Any, node_map: Any) -> Any:
         dtype = str(pre.checked_type.dtype)
-        return REWRITES[str(post.op.name)](post, dtype) if dtype.startswith(("float", "bfloat")) else post
+        if not dtype.startswith(("float", "bfloat")):
+            return post
+        return relay.expr.CallWithFields(REWRITES[str(post.op.name)](post, dtype), span=pre.span)
 
 
 def _relu(call: Any, dtype: str) -> Any:

@@ -21,7 +21,7 @@ from workbench.core.tensors import Signature
 from workbench.core.trace.layout import get_constant
 
 MODEL, GRAPH, FUNCTIONS = "model.onnx", "graph.json", "functions.json"
-"""Companions: the model whose weights the ONNX text elides, TVM's graph, and the table of its functions."""
+"""Companions: the model's file without its weights, TVM's graph, and the table of its functions."""
 
 
 @dataclass(frozen=True)
@@ -40,16 +40,20 @@ class SettleForTvm(InferShapes):
     def apply(self, ctx: Context, ir: Artefact) -> Artefact:
         from pipelines.importers.onnx.graph import Graph
         from pipelines.tvm.definitions import expand
+        from pipelines.tvm.weights import without_weights
 
         source = source_of(ir)
         expanded = dataclasses.replace(source, program=expand(source.program))
         out = super().apply(ctx, dataclasses.replace(ir, handle=expanded))
         model = source_of(out).program
         graph = Graph(model)
+        file, weights = without_weights(model)
         signature = Signature(
-            tuple(graph.spec(name) for name in source.inputs), tuple(graph.spec(name) for name in source.output_names)
+            tuple(graph.spec(name) for name in source.inputs),
+            tuple(graph.spec(name) for name in source.output_names),
+            stored(ctx.store, weights),
         )
-        return dataclasses.replace(out, signature=signature, elided=False, blobs={MODEL: model.SerializeToString()})
+        return dataclasses.replace(out, signature=signature, elided=False, blobs={MODEL: file})
 
 
 @dataclass(frozen=True)
@@ -69,13 +73,13 @@ class ImportRelay(TvmStage):
 
     def apply(self, ctx: Context, ir: Artefact) -> Artefact:
         load(threads=ctx.target.threads)
-        from onnx import load_model_from_string
-
         from pipelines.tvm.importer import import_model
         from pipelines.tvm.nan import keep_nan
+        from pipelines.tvm.weights import with_weights
 
         assert ir.signature is not None, "a model without a signature"
-        model = load_model_from_string(ir.blobs[MODEL])
+        weights = {c.name: get_constant(ctx.store, c.sha256, c.dtype) for c in ir.signature.constants}
+        model = with_weights(ir.blobs[MODEL], weights)
         module, weights = import_model(model, [spec.name for spec in ir.signature.inputs])
         with passes(ctx):
             module = load().transform.Sequential([keep_nan(), load("relay").transform.InferType()])(module)
