@@ -66,6 +66,78 @@ def test_two_threads(shape: tuple[int, ...], tmp_path: Path) -> None:
     check_matmul(shape, "float32", tmp_path, Target(chip="", threads=2))
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_panels_of_an_input(threads: int, tmp_path: Path) -> None:
+    """A matrix that is no weight is copied into panels before the tiles that read it."""
+    a, b = random((64, 320)), random((320, 256))
+    exact = np.matmul(a.astype("float64"), b.astype("float64"))
+    target = Target(cpu="haswell", chip="", threads=threads)
+    like = exact.astype("float32")
+    made = lower_tiled(matmul_text(a, b, like), [a, b], [], TensorSpec("out", like.shape, "float32"), tmp_path, target)
+    assert "tensor.expand_shape" in made[IRKind.TILED].text
+    out = run_tiled(matmul_text(a, b, like), [a, b], [], like, tmp_path, target)
+    np.testing.assert_allclose(out, exact, rtol=0, atol=1e-5 * float(np.abs(exact).max()))
+
+
+def softmax_text(heads: int, rows: int, columns: int, depth: int) -> str:
+    """Attention without scaling: softmax(q k) v, on (heads, rows, depth)."""
+    scores, row = f"tensor<{heads}x{rows}x{columns}xf32>", f"tensor<{heads}x{rows}xf32>"
+    q, k = f"tensor<{heads}x{rows}x{depth}xf32>", f"tensor<{heads}x{depth}x{columns}xf32>"
+    v = f"tensor<{heads}x{columns}x{depth}xf32>"
+    reduce = 'indexing_maps = [#all, #row], iterator_types = ["parallel", "parallel", "reduction"]'
+    each = 'indexing_maps = [#all, #row, #all], iterator_types = ["parallel", "parallel", "parallel"]'
+    return f"""
+#all = affine_map<(h, s, t) -> (h, s, t)>
+#row = affine_map<(h, s, t) -> (h, s)>
+func.func @main(%q: {q}, %k: {k}, %v: {v}) -> {q} {{
+  %zero = arith.constant 0.0 : f32
+  %lowest = arith.constant 0xFF800000 : f32
+  %e0 = tensor.empty() : {scores}
+  %i0 = linalg.fill ins(%zero : f32) outs(%e0 : {scores}) -> {scores}
+  %s = linalg.batch_matmul ins(%q, %k : {q}, {k}) outs(%i0 : {scores}) -> {scores}
+  %e1 = tensor.empty() : {row}
+  %i1 = linalg.fill ins(%lowest : f32) outs(%e1 : {row}) -> {row}
+  %max = linalg.generic {{{reduce}}} ins(%s : {scores}) outs(%i1 : {row}) {{
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.maximumf %a, %b : f32
+    linalg.yield %c : f32
+  }} -> {row}
+  %exp = linalg.generic {{{each}}} ins(%s, %max : {scores}, {row}) outs(%e0 : {scores}) {{
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %d = arith.subf %a, %b : f32
+    %x = math.exp %d : f32
+    linalg.yield %x : f32
+  }} -> {scores}
+  %i2 = linalg.fill ins(%zero : f32) outs(%e1 : {row}) -> {row}
+  %sum = linalg.generic {{{reduce}}} ins(%exp : {scores}) outs(%i2 : {row}) {{
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.addf %a, %b : f32
+    linalg.yield %c : f32
+  }} -> {row}
+  %p = linalg.generic {{{each}}} ins(%exp, %sum : {scores}, {row}) outs(%e0 : {scores}) {{
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %d = arith.divf %a, %b : f32
+    linalg.yield %d : f32
+  }} -> {scores}
+  %e2 = tensor.empty() : {q}
+  %i3 = linalg.fill ins(%zero : f32) outs(%e2 : {q}) -> {q}
+  %out = linalg.batch_matmul ins(%p, %v : {scores}, {v}) outs(%i3 : {q}) -> {q}
+  return %out : {q}
+}}"""
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("shape", [(2, 32, 48, 16), (3, 17, 33, 5), (1, 64, 7, 64)])
+def test_attention(shape: tuple[int, int, int, int], threads: int, tmp_path: Path) -> None:
+    heads, rows, columns, depth = shape
+    q, k, v = random((heads, rows, depth)), random((heads, depth, columns)), random((heads, columns, depth))
+    scores = np.matmul(q.astype("float64"), k.astype("float64"))
+    weights = np.exp(scores - scores.max(-1, keepdims=True))
+    exact = np.matmul(weights / weights.sum(-1, keepdims=True), v.astype("float64"))
+    out = run_tiled(softmax_text(*shape), [q, k, v], [], q, tmp_path, Target(chip="", threads=threads))
+    np.testing.assert_allclose(out, exact, rtol=0, atol=1e-5 * float(np.abs(exact).max()))
+
+
 @pytest.mark.parametrize("cpu", ["haswell", "nehalem"])
 def test_narrower_vectors(cpu: str, tmp_path: Path) -> None:
     check_matmul((30, 20, 48), "float32", tmp_path, Target(cpu=cpu, chip=""))

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from dialects.bindings import inside, parse, run_pipeline, run_transform, text_of
-from pipelines.mlir.tiled import chain, fuse, group, layout, reshapes, schedule, share
+from pipelines.mlir.tiled import chain, copies, fuse, group, layout, reshapes, schedule, share
 from pipelines.mlir.tiled.edit import ops_named
 from pipelines.mlir.tiled.fences import remove_fences
 from pipelines.mlir.tiled.nest import Access, LoopNest, read_nest
@@ -164,8 +164,30 @@ func.func @main(%x: tensor<6x5xf32>) -> tensor<2x3x5xf32> {{
 
 
 @pytest.mark.parametrize(
+    ("shape", "strides", "first"),
+    [((56, 56, 64), (3712, 64, 1), 1), ((4, 8), (8, 1), 0), ((4, 8), (16, 2), 2), ((3,), (1,), 0), ((2, 0), (0, 1), 2)],
+)
+def test_contiguous_from(shape: tuple[int, ...], strides: tuple[int, ...], first: int) -> None:
+    assert copies.contiguous_from(shape, strides) == first
+
+
+def test_copies_go_row_by_row() -> None:
+    module = parse("""
+func.func @main(%from: memref<4x8x3xf32>, %to: memref<4x8x3xf32, strided<[30, 3, 1], offset: 6>>) {
+  memref.copy %from, %to : memref<4x8x3xf32> to memref<4x8x3xf32, strided<[30, 3, 1], offset: 6>>
+  return
+}""")
+    with inside(module):
+        copies.copy_by_rows(module)
+        assert module.operation.verify()
+        (copy,) = ops_named(module, "memref.copy")
+        assert copy.parent.name == "scf.for"
+        assert copy.operands[0].type.shape == [8, 3]
+
+
+@pytest.mark.parametrize(
     ("sizes", "expected"),
-    [((8, 64, 128), (4, 0, 0)), ((1, 333, 1024), (0, 111, 0)), ((2, 2, 2), None), ((1, 1, 1 << 20), (0, 0, 1 << 19))],
+    [((8, 64, 512), (4, 0, 0)), ((1, 333, 1024), (0, 111, 0)), ((2, 2, 2), None), ((1, 1, 1 << 20), (0, 0, 1 << 19))],
 )
 def test_share_gives_every_thread_a_piece(sizes: tuple[int, ...], expected: tuple[int, ...] | None) -> None:
     walked = tuple(((loop, 1),) for loop in range(3))

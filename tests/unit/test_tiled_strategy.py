@@ -1,5 +1,7 @@
 """Tile sizes and transform scripts, without a compiler."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -56,6 +58,26 @@ def test_choose_splits_lanes_that_no_vector_divides() -> None:
 
 def test_choose_splits_a_prime_number_of_rows() -> None:
     assert choose(matmul(127, 5, 16), AVX512) == Split(0, 124)
+
+
+@pytest.mark.parametrize("machine", [AVX512, AVX2, Registers(128, 16), Registers(128, 32)])
+def test_splitting_ends(machine: Registers) -> None:
+    """Every cut leaves two parts that are not empty, and after a few cuts all parts have tiles that divide them."""
+    for m, n in product([*range(1, 40), 113, 127, 1000], [2, 3, 7, 8, 12, 16, 24, 31, 40, 48, 96, 127, 1000]):
+        parts, cuts = [(m, n)], 0
+        while parts:
+            rows, lanes = parts.pop()
+            choice = choose(matmul(rows, 8, lanes), machine)
+            if isinstance(choice, Split):
+                size = (rows, lanes)[choice.dim]
+                assert 0 < choice.at < size
+                for part in (choice.at, size - choice.at):
+                    parts.append((part, lanes) if choice.dim == 0 else (rows, part))
+                cuts += 1
+            elif isinstance(choice, Tiling):
+                assert rows % choice.inner[0] == 0
+                assert lanes % choice.inner[1] == 0
+        assert cuts <= 3
 
 
 def test_choose_counts_wide_elements() -> None:

@@ -35,16 +35,17 @@ class Chain:
     members: list[Operation] = field(default_factory=list[Operation])
 
 
-def mark_chains(module: Module) -> list[tuple[int, ...]]:
+def mark_chains(module: Module, smallest: int = 0) -> list[tuple[int, ...]]:
     """Mark the last operation of each chain with its number, and fence what must not be fused into it.
 
-    Gives the tile sizes of each chain's last operation, one a loop.
+    Gives the tile sizes of each chain's last operation, one a loop. `smallest` is the fewest iterations that operation
+    must have.
     """
     tiles: list[tuple[int, ...]] = []
     taken: list[Operation] = []
     fences = Fences(module)
     for op in reversed(ops_named(module, "linalg.generic")):
-        chain = find_chain(op) if op not in taken else None
+        chain = find_chain(op, smallest) if op not in taken else None
         if chain is None:
             continue
         op.attributes[CHAIN] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), len(tiles))
@@ -57,10 +58,12 @@ def mark_chains(module: Module) -> list[tuple[int, ...]]:
     return tiles
 
 
-def find_chain(last: Operation) -> Chain | None:
+def find_chain(last: Operation, smallest: int = 0) -> Chain | None:
     """The chain that ends in a contraction; None when there is no second contraction in it or no room for it."""
     nest = read_nest(last)
     if nest is None or not nest.contraction or nest.windowed or len(nest.outputs[0].indices) < 2:
+        return None
+    if nest.iterations < smallest:
         return None
     loops = [index[0][0] for index in nest.outputs[0].indices if len(index) == 1]
     if len(loops) != len(nest.outputs[0].indices):

@@ -4,8 +4,10 @@ from dialects.bindings import Module
 from pipelines.mlir.tiled.edit import in_piece, ir, ops_named
 from pipelines.mlir.tiled.nest import LoopNest, read_nest
 
-MIN_ITERATIONS = 32 * 1024
-"""Fewest iterations that are worth waking a thread for."""
+MIN_ITERATIONS = 128 * 1024
+"""Fewest iterations of a loop nest that are worth waking a thread for."""
+MIN_PRODUCTS = 512 * 1024
+"""Fewest multiply-adds of a tiled operation that are: about ten microseconds of one thread."""
 SHARE = "tiled.share"
 
 

@@ -1,11 +1,12 @@
 """The stages of the tiled level, from linalg on tensors to loops over vectors."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
 from dialects import bindings
-from dialects.bindings import inside, text_of
+from dialects.bindings import Operation, inside, text_of
 from pipelines.mlir.linalg import BUFFERIZE, arguments_read_only
 from pipelines.mlir.passes import PassRunner
 from pipelines.mlir.stage import MlirStage, open_module
@@ -26,6 +27,7 @@ from pipelines.mlir.tiled import (
 from pipelines.mlir.tiled.edit import in_piece
 from pipelines.mlir.tiled.fences import remove_fences
 from pipelines.mlir.tiled.machine import registers
+from pipelines.mlir.tiled.nest import read_nest
 from pipelines.mlir.tiled.strategy import Registers, Split, Tiling
 from workbench.core.artefact import Artefact
 from workbench.core.errors import Skip
@@ -87,7 +89,8 @@ class FuseChains(MlirStage):
 
     def lower(self, ctx: Context, passes: PassRunner, ir: Artefact) -> None:
         chains: list[tuple[int, ...]] = []
-        passes.rewrite("mark-chains", lambda module: chains.extend(chain.mark_chains(module)))
+        smallest = share.MIN_PRODUCTS if ctx.target.threads > 1 else 0
+        passes.rewrite("mark-chains", lambda module: chains.extend(chain.mark_chains(module, smallest)))
         if chains:
             passes.transform("fuse-chains", schedule.chain_script(chains))
         passes.rewrite("remove-fences", remove_fences)
@@ -111,10 +114,15 @@ class Tile(MlirStage):
             groups = group.members(passes.module)
             steps = {n: group.reduction_steps(groups[n]) for n in tilings}
             inits = [n for n in tilings if group.INIT in groups[n]]
-            shared = [n for n in tilings if in_piece(groups[n][group.ROOT])]
-            passes.transform("tile-and-fuse", schedule.tile_script(tilings, steps, inits, shared))
+            alone = [n for n in tilings if in_piece(groups[n][group.ROOT]) or self._small(threads, groups[n])]
+            passes.transform("tile-and-fuse", schedule.tile_script(tilings, steps, inits, alone))
             passes.rewrite("fill-tiles-apart", vectors.fill_tiles_apart)
             passes.transform("simplify-tiles", schedule.SIMPLIFY_TILES)
+
+    def _small(self, threads: int, members: Mapping[str, Operation]) -> bool:
+        """Whether one thread is done before the others have woken."""
+        nest = read_nest(members[group.ANCHOR])
+        return threads > 1 and nest is not None and nest.iterations < share.MIN_PRODUCTS
 
     def _split(self, passes: PassRunner, machine: Registers, threads: int) -> dict[int, Tiling]:
         """Cut groups until each has tiles that divide it; one cut a dimension is enough."""

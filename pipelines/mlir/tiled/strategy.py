@@ -68,7 +68,7 @@ def choose(nest: LoopNest, registers: Registers, threads: int = 1) -> Tiling | S
     if sizes[lane] > width and sizes[lane] % width:
         return Split(lane, sizes[lane] - sizes[lane] % width)
     rows, lanes = register_tile(sizes[row] if row is not None else 1, sizes[lane], width, registers.accumulators)
-    if row is not None and rows < min(4, sizes[row]) and rows * lanes < 8 * width:
+    if row is not None and sizes[row] > 4 and sizes[row] % 4 and rows < 4 and rows * lanes < 8 * width:
         return Split(row, sizes[row] - sizes[row] % 4)
     inner = [1] * len(sizes)
     inner[lane] = lanes

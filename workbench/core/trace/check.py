@@ -4,8 +4,6 @@ import json
 from importlib import resources
 from typing import Any
 
-import jsonschema
-
 from workbench.core.errors import UsageError
 from workbench.core.trace.reader import Trace
 
@@ -17,6 +15,8 @@ def load_schema(name: str) -> dict[str, Any]:
 
 def damage(trace: Trace) -> list[str]:
     """Everything in a trace that is not as the format says: one line each, empty for a whole trace."""
+    import jsonschema  # a tenth of the command line's start, and only `trace check` needs it
+
     out: list[str] = []
     for error in jsonschema.Draft202012Validator(load_schema("manifest")).iter_errors(trace.manifest):
         out.append(f"manifest.json: {'/'.join(str(p) for p in error.absolute_path) or 'top'}: {error.message[:200]}")
