@@ -111,6 +111,14 @@ def split(inputs: Inputs, attributes: Attributes) -> Any:
     return pieces if count > 1 else pieces[0]
 
 
+def dropout(inputs: Inputs, attributes: Attributes) -> Any:
+    """Dropout when not training. TVM's takes no ratio given as an input (opset 12)."""
+    x = inputs[0]
+    if attributes["tvm_custom"]["num_outputs"] == 1:
+        return x
+    return relay.expr.TupleWrapper(relay.Tuple([x, op.ones_like(op.cast(x, "bool"))]), 2)
+
+
 WHOLE = {"float16": 2.0**10, "bfloat16": 2.0**7, "float32": 2.0**23, "float64": 2.0**52}
 """The magnitude from which on every number of a type is whole."""
 
@@ -126,6 +134,7 @@ def round_half_even(inputs: Inputs, attributes: Attributes) -> Any:
 
 CORRECTIONS: dict[str, Converter] = {
     **REDUCTIONS,
+    "Dropout": dropout,
     "MatMul": matmul,
     "Resize": resize,
     "Round": round_half_even,

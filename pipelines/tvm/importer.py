@@ -22,6 +22,7 @@ from workbench.core.errors import CompileError
 
 Array = np.ndarray[Any, Any]
 
+
 def import_model(model: ModelProto, inputs: Sequence[str]) -> tuple[Any, dict[str, Array]]:
     """Relay of a model with static shapes, and its weights by name.
 
@@ -108,3 +109,6 @@ class _Graph(frontend.GraphProto):
         if op_name in CORRECTIONS:
             return CORRECTIONS[op_name](inputs, attrs)
         return super()._convert_operator(op_name, inputs, attrs, opset)
+
+    def _fix_outputs(self, op_name: str, outputs: Any) -> Any:
+        return outputs  # TVM's drops the mask of a Dropout

@@ -32,7 +32,8 @@ class _NanSafe(DFPatternCallback):
         dtype = str(pre.checked_type.dtype)
         if not dtype.startswith(("float", "bfloat")):
             return post
-        return relay.expr.CallWithFields(REWRITES[str(post.op.name)](post, dtype), span=pre.span)
+        call = REWRITES[str(post.op.name)](post, dtype)
+        return relay.Call(call.op, call.args, call.attrs, call.type_args, pre.span)
 
 
 def _relu(call: Any, dtype: str) -> Any:

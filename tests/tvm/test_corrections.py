@@ -74,7 +74,12 @@ def clamps() -> Iterator[Node]:
     yield from (("HardSigmoid", ["nan"], {}), ("HardSwish", ["nan"], {}), ("LeakyRelu", ["nan"], {}))
 
 
-GROUPS = {f.__name__: f for f in (reductions, splits, resizes, products, definitions, clamps)}
+def dropouts() -> Iterator[Node]:
+    yield "Dropout", ["x", np.array(0.3, np.float32)], {}
+    yield "Dropout", ["x", np.array(0.3, np.float32)], {"outputs": 2}
+
+
+GROUPS = {f.__name__: f for f in (reductions, splits, resizes, products, definitions, clamps, dropouts)}
 
 
 def model_of(nodes: list[Node]) -> onnx.ModelProto:
@@ -94,7 +99,12 @@ def model_of(nodes: list[Node]) -> onnx.ModelProto:
     inputs = [
         helper.make_tensor_value_info(n, TensorProto.FLOAT, X.shape) for n in ("x", "positive", "nan") if n in used
     ]
-    results = [helper.make_tensor_value_info(o, TensorProto.FLOAT, None) for node in made for o in node.output]
+    masks = {n.output[1] for n in made if n.op_type == "Dropout" and len(n.output) > 1}
+    results = [
+        helper.make_tensor_value_info(o, TensorProto.BOOL if o in masks else TensorProto.FLOAT, None)
+        for node in made
+        for o in node.output
+    ]
     opset = 24 if any(node.op_type in ("Swish", "RMSNormalization") for node in made) else 18
     graph = helper.make_graph(made, "nodes", inputs, results, weights)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])
