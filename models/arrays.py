@@ -1,29 +1,16 @@
-"""Inputs: converting them between numpy and torch, drawing them from a seed, reading and checking those of a user."""
+"""Inputs: converting them between numpy and torch, drawing them from a seed, checking those of a user."""
 
-import zipfile
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from workbench.core.arrays import Array, Arrays, numpy_dtype
 from workbench.core.errors import UsageError
-from workbench.core.source import Arrays
 from workbench.core.tensors import TensorSpec
 
 if TYPE_CHECKING:
     from torch import Tensor
-
-Array = np.ndarray[Any, Any]
-
-
-def numpy_dtype(name: str) -> np.dtype[Any]:
-    """The dtype of a TensorSpec; names that numpy lacks (bfloat16, float8_...) come from ml_dtypes."""
-    try:
-        return np.dtype(name)
-    except TypeError:
-        import ml_dtypes
-
-        return np.dtype(getattr(ml_dtypes, name))
 
 
 def draw(spec: TensorSpec, seed: int, within: tuple[int, int] | None = None) -> Array:
@@ -41,20 +28,6 @@ def draw(spec: TensorSpec, seed: int, within: tuple[int, int] | None = None) -> 
     if dtype.kind == "b":
         return np.asarray(rng.integers(0, 2, spec.shape), dtype)
     return np.asarray(rng.standard_normal(spec.shape), dtype)
-
-
-def read_npz(path: str) -> Arrays:
-    """The arrays of an .npz file. Raises UsageError naming the file; pickled objects are refused."""
-    try:
-        archive = np.load(path, allow_pickle=False)
-        if isinstance(archive, np.ndarray):
-            raise UsageError(f"inputs {path} holds one unnamed array; save the inputs by name with numpy.savez")
-        with archive:
-            return {name: archive[name] for name in archive.files}
-    except FileNotFoundError:
-        raise UsageError(f"inputs {path}: no such file") from None
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise UsageError(f"inputs {path} cannot be read as .npz: {error}") from error
 
 
 def check_inputs(path: str, given: Mapping[str, Array], wanted: Sequence[TensorSpec]) -> Arrays:

@@ -8,8 +8,9 @@ import onnx
 from google.protobuf.message import DecodeError
 from onnx import GraphProto, ModelProto, TensorProto, ValueInfoProto, helper, shape_inference
 
-from models.arrays import check_inputs, draw, read_npz
+from models.arrays import check_inputs, draw
 from models.onnx_reference import reference_of
+from workbench.core.arrays import read_npz
 from workbench.core.errors import UsageError
 from workbench.core.source import Arrays, ModelRequest, Source
 from workbench.core.tensors import TensorSpec

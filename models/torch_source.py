@@ -16,10 +16,11 @@ from torch.export import ExportedProgram
 from torch.export.graph_signature import OutputKind, TensorArgument
 from torch.utils import _pytree as pytree
 
-from models.arrays import Array, check_inputs, draw, read_npz, to_numpy, to_torch
+from models.arrays import check_inputs, draw, to_numpy, to_torch
 from models.messages import listed, one_line, quiet
 from models.torch_reference import reference_of, tensors_in
 from models.weights import load_weights
+from workbench.core.arrays import Array, read_npz
 from workbench.core.errors import CompileError, UsageError
 from workbench.core.source import Arrays, ModelRequest, Source
 from workbench.core.tensors import TensorSpec

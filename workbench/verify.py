@@ -2,8 +2,7 @@
 
 from typing import Any
 
-import numpy as np
-
+from workbench.core.arrays import read_npz
 from workbench.core.artefact import Artefact
 from workbench.core.kinds import IRKind
 from workbench.core.observe import Observer
@@ -28,8 +27,7 @@ class Verifier(Observer):
         if out.kind is not IRKind.RESULT:
             return
         numerics = self._writer.root / "numerics"
-        with np.load(numerics / "reference.npz", allow_pickle=False) as file:
-            want = {name: file[name] for name in file.files}
+        want = read_npz(numerics / "reference.npz")
         outputs = [v.to_json() for v in judge_all(out.handle, want, self._tolerance)]
         right = all(v["ok"] for v in outputs)
         timing = {k: (out.facts.get(k) if right else None) for k in ("seconds_per_run", "runs", "threads")}

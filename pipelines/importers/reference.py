@@ -1,18 +1,14 @@
 """The fixed inputs and the float64 reference that every later form is judged by."""
 
 import dataclasses
-import io
-import zipfile
 from dataclasses import dataclass
-from pathlib import Path
 from typing import ClassVar
 
-import numpy as np
-
+from workbench.core.arrays import npz_bytes
 from workbench.core.artefact import Artefact
 from workbench.core.errors import UsageError
 from workbench.core.kinds import IRKind
-from workbench.core.source import Arrays, Source
+from workbench.core.source import Source
 from workbench.core.stage import Context, Stage
 from workbench.core.trace.layout import write_atomic
 
@@ -26,7 +22,7 @@ class Reference(Stage):
 
     def apply(self, ctx: Context, ir: Artefact) -> Artefact:
         source = source_of(ir)
-        save_arrays(ctx.numerics / "reference.npz", source.reference(source.inputs))
+        write_atomic(ctx.numerics / "reference.npz", npz_bytes(source.reference(source.inputs)))
         return dataclasses.replace(ir, facts={"reference": source.reference_kind})
 
 
@@ -49,13 +45,3 @@ def source_of(ir: Artefact) -> Source:
     if not isinstance(ir.handle, Source):
         raise UsageError(f"the {ir.kind} text is for reading only, so nothing can start there; start at the model")
     return ir.handle
-
-
-def save_arrays(path: Path, arrays: Arrays) -> None:
-    """Write an .npz file. `numpy.savez` would refuse tensors called "file" or "self"."""
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        for name, array in arrays.items():
-            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
-                np.lib.format.write_array(member, np.asarray(array), allow_pickle=False)
-    write_atomic(path, buffer.getvalue())

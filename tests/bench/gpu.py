@@ -14,8 +14,9 @@ import numpy as np
 import torch
 
 from workbench.catalog import MODELS
+from workbench.core.arrays import read_npz
 from workbench.launch.bundle import load_plan, run_bundle
-from workbench.launch.runner import Session, load_arrays
+from workbench.launch.runner import Session
 
 _ROUNDS = 9
 _ROUND_MS = 30.0
@@ -61,10 +62,10 @@ def beside_torch(bundle: Path) -> tuple[float, float]:
     """Median milliseconds of the plan and of torch on the same inputs, both replayed as CUDA graphs, interleaved."""
     module, _ = MODELS.load(bundle.name).build(0)
     module = module.cuda()
-    inputs = [torch.from_numpy(np.array(a)).cuda() for a in load_arrays(bundle / "inputs.npz").values()]
+    inputs = [torch.from_numpy(np.array(a)).cuda() for a in read_npz(bundle / "inputs.npz").values()]
     # The default device is for tensors that a module makes in its forward.
     with torch.no_grad(), torch.device("cuda"), Session(bundle, load_plan(bundle)) as session:
-        session.set_inputs(load_arrays(bundle / "inputs.npz"))
+        session.set_inputs(read_npz(bundle / "inputs.npz"))
         ours = session.graph()
         peer = torch_graph(lambda: module(*inputs))
         repeats = {
@@ -119,7 +120,7 @@ def text(rows: list[str], slowest: list[str]) -> str:
         "",
         "```",
         "for m in MODEL ...; do workbench lower $m && workbench run last --export bundles/$m; done   # needs no GPU",
-        "python -m tests.bench.gpu docs/gpu-runs.md bundles/*                                       # on the GPU machine",
+        "python -m tests.bench.gpu docs/gpu-runs.md bundles/*                                  # on the GPU machine",
         "```",
         "",
         "| model | kernels launched | error | limit | plan | torch | plan / torch | launches |",

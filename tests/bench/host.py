@@ -14,8 +14,9 @@ import numpy as np  # noqa: E402
 import torch  # noqa: E402
 
 from pipelines.mlir.host.call import HostExecutable  # noqa: E402
-from pipelines.mlir.host.run import assemble, load_arrays, openmp_libraries  # noqa: E402
+from pipelines.mlir.host.run import assemble, openmp_libraries  # noqa: E402
 from tests.bench.timing import interleaved, ratio  # noqa: E402
+from workbench.core.arrays import read_npz  # noqa: E402
 from workbench.core.trace import Trace  # noqa: E402
 from workbench.numerics import judge_all  # noqa: E402
 
@@ -29,7 +30,7 @@ def measure(name: str, root: Path, threads: int) -> dict[str, Any]:
     stage = next(s for s in reversed(trace.stages) if s["kind"] == "asm" and s["status"] == "done")
     artefact = trace.artefact(stage)
     assert artefact.signature is not None
-    inputs, want = (load_arrays(root / "numerics" / f"{n}.npz") for n in ("inputs", "reference"))
+    inputs, want = (read_npz(root / "numerics" / f"{n}.npz") for n in ("inputs", "reference"))
     ours = HostExecutable(assemble(artefact.text), artefact.signature, root / "consts", openmp_libraries(threads))
     peer_name, peer = _peer(name, inputs, threads)
     right = {

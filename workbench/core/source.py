@@ -5,12 +5,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
-
+from workbench.core.arrays import Arrays
 from workbench.core.errors import UsageError
-
-Arrays = dict[str, "np.ndarray[Any, Any]"]
-"""Tensors by the graph's own names."""
 
 Frontend = Literal["fx", "onnx"]
 

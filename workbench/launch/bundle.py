@@ -6,11 +6,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from workbench.core.arrays import Array, npz_bytes, read_npz
 from workbench.core.errors import UsageError
 from workbench.launch.plan import LaunchPlan, check_against_ptx
-from workbench.launch.runner import Array, Session, load_arrays
+from workbench.launch.runner import Session
 from workbench.numerics import TOLERANCE, Verdict, judge
 
 _ROUNDS = 7
@@ -68,13 +67,13 @@ def run_bundle(
     """
     plan = load_plan(bundle)
     with Session(bundle, plan, prefer_cubin) as session:
-        session.set_inputs(load_arrays(inputs or bundle / "inputs.npz"))
+        session.set_inputs(read_npz(inputs or bundle / "inputs.npz"))
         session.poison()
         session.enqueue()
         outputs = session.outputs()
         if save_outputs is not None:
-            np.savez(save_outputs, **outputs)  # pyright: ignore[reportArgumentType]
-        verdicts = () if inputs else _judge(plan, outputs, load_arrays(bundle / "expected.npz"))
+            save_outputs.write_bytes(npz_bytes(outputs))
+        verdicts = () if inputs else _judge(plan, outputs, read_npz(bundle / "expected.npz"))
         result = RunResult(bundle.name, str(session.device.name), session.code, verdicts)
         if result.ok and time:
             result = _timed(session, result, profile)

@@ -6,13 +6,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-
+from workbench.core.arrays import Array, npz_bytes, read_npz
 from workbench.core.errors import UsageError
 from workbench.core.kinds import IRKind
 from workbench.core.trace import Trace
 from workbench.launch.plan import LaunchPlan, check, check_against_ptx, constant_file
-from workbench.launch.runner import Array, load_arrays
 
 
 def write_bundle(
@@ -41,8 +39,8 @@ def write_bundle(
         (partial / plan.cubin).write_bytes(cubin)
     for constant in plan.constants:
         shutil.copyfile(constants / f"{constant.sha256}.npy", partial / constant_file(constant))
-    np.savez(partial / "inputs.npz", **dict(inputs))  # pyright: ignore[reportArgumentType]
-    np.savez(partial / "expected.npz", **dict(expected))  # pyright: ignore[reportArgumentType]
+    (partial / "inputs.npz").write_bytes(npz_bytes(inputs))
+    (partial / "expected.npz").write_bytes(npz_bytes(expected))
     (partial / "plan.json").write_text(plan.dumps())
     partial.rename(folder)
     return plan
@@ -66,6 +64,6 @@ def export_trace(trace: Trace, folder: Path) -> LaunchPlan:
         trace.text(made[IRKind.PTX]),
         blobs.get("kernels.cubin"),
         trace.root / "consts",
-        load_arrays(trace.root / "numerics" / "inputs.npz"),
-        load_arrays(trace.root / "numerics" / "reference.npz"),
+        read_npz(trace.root / "numerics" / "inputs.npz"),
+        read_npz(trace.root / "numerics" / "reference.npz"),
     )

@@ -176,15 +176,6 @@ def decode(raw: Array, shape: tuple[int, ...], dtype: str) -> Array:
     return raw.view(np.dtype(dtype)).reshape(shape)
 
 
-def load_arrays(path: Path) -> dict[str, Array]:
-    """Arrays of an .npz file by name; raises UsageError when it cannot be read."""
-    try:
-        with np.load(path, allow_pickle=False) as data:
-            return {name: data[name] for name in data.files}
-    except (OSError, ValueError) as error:
-        raise UsageError(f"cannot read {path}: {error}") from None
-
-
 def _matching(array: Array, name: str, shape: tuple[int, ...], dtype: str) -> Array:
     """The bytes of `array`, once its shape and item size are what the plan says."""
     if array.shape != shape or array.nbytes != tensor_bytes(shape, dtype):

@@ -5,11 +5,12 @@ import json
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from pipelines.importers.reference import save_arrays
+from workbench.core.arrays import npz_bytes
 from workbench.core.artefact import Artefact
 from workbench.core.kinds import IRKind
 from workbench.core.source import ModelRequest, Source
 from workbench.core.stage import Context, Stage
+from workbench.core.trace.layout import write_atomic
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ class Export(Stage):
         from models.load import load_source
 
         source = load_source(ModelRequest.from_json(json.loads(ir.text)))
-        save_arrays(ctx.numerics / "inputs.npz", source.inputs)
+        write_atomic(ctx.numerics / "inputs.npz", npz_bytes(source.inputs))
         return fx_artefact(ir, source)
 
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
-from onnx import GraphProto, ModelProto, NodeProto, TypeProto, defs, inliner
+from onnx import GraphProto, ModelProto, NodeProto, TensorProto, TypeProto, defs, inliner
 
-from pipelines.importers.onnx.graph import Graph, Value, subgraphs, value_at, where
+from pipelines.importers.onnx.graph import Graph, Value, element_name, subgraphs, value_at, where
 from workbench.core.errors import CompileError
 
 OWN_DOMAINS = ("", "ai.onnx")
@@ -28,6 +28,7 @@ MUST_BE_CONSTANT: dict[str, tuple[int, ...]] = {
     "CumProd": (1,),
     "Trilu": (1,),
     "CenterCropPad": (1,),
+    "Compress": (1,),
     "AffineGrid": (1,),
     "Col2Im": (1, 2),
     "DFT": (1, 2),
@@ -40,8 +41,29 @@ MUST_BE_CONSTANT: dict[str, tuple[int, ...]] = {
 }
 """Inputs whose values decide sizes or which axes are meant."""
 
-DATA_SIZED = frozenset({"NonZero", "Compress", "Unique", "NonMaxSuppression"})
+DATA_SIZED = frozenset({"NonZero", "Unique", "NonMaxSuppression"})
 """Operators whose output has as many elements as the data says."""
+
+LOWERED = frozenset(
+    {
+        TensorProto.FLOAT,
+        TensorProto.DOUBLE,
+        TensorProto.FLOAT16,
+        TensorProto.BFLOAT16,
+        TensorProto.BOOL,
+        *(TensorProto.INT8, TensorProto.INT16, TensorProto.INT32, TensorProto.INT64),
+        *(TensorProto.UINT8, TensorProto.UINT16, TensorProto.UINT32, TensorProto.UINT64),
+    }
+)
+"""Element types that later forms can hold."""
+
+RANDOM = frozenset(
+    {"RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Bernoulli", "Multinomial"}
+)
+"""Operators that draw numbers."""
+
+UNSOUND = frozenset({"Det", "MaxUnpool", "DeformConv", "RoiAlign", "Col2Im", "TfIdfVectorizer", "ImageDecoder"})
+"""Operators whose conversion crashes, or fails far from where it could say why."""
 
 
 def check_model(model: ModelProto) -> None:
@@ -66,7 +88,15 @@ def named(model: ModelProto) -> ModelProto:
 
 def check_static(graph: Graph) -> None:
     """Raises CompileError naming the first node whose output has a size that only running the model would tell."""
+    for name in {n for node in graph.nodes for n in node.input if n in graph.constants or n in graph.types}:
+        if graph.element(name) not in LOWERED | {TensorProto.UNDEFINED}:
+            kind = element_name(graph.element(name))
+            raise CompileError(f"tensor '{name}' is of type {kind}, which has no lowering; convert it in the model")
     for node in graph.nodes:
+        if node.op_type in RANDOM:
+            raise CompileError(f"{where(node)} draws random numbers, so no result could be checked; export without it")
+        if node.op_type in UNSOUND:
+            raise CompileError(f"{where(node)} has no lowering; export the model without it")
         for position in MUST_BE_CONSTANT.get(node.op_type, ()):
             name = value_at(node.input, position)
             if name and name not in graph.constants:
@@ -75,9 +105,8 @@ def check_static(graph: Graph) -> None:
                     f"on that value, so make '{name}' a constant of the model"
                 )
         for name in node.output:
-            if name and name in graph.types:
-                _check_tensor(node, graph.types[name].type)
-            if name and graph.shape(name) is None:
+            _check_tensor(node, graph.types[name].type if name in graph.types else TypeProto())
+            if name and (graph.shape(name) is None or node.op_type in DATA_SIZED):
                 reason = "on the data" if node.op_type in DATA_SIZED else "on something that is only known at run time"
                 raise CompileError(
                     f"{where(node)}: the size of its result '{name}' depends {reason}; only static sizes can be lowered"
@@ -132,5 +161,6 @@ def _check_tensor(node: NodeProto, kind: TypeProto) -> None:
     if found not in (None, "tensor_type"):
         what = str(found).removesuffix("_type").replace("_", " ")
         raise CompileError(f"{where(node)} makes a {what}; only tensors can be lowered")
-    if kind.tensor_type.elem_type == 8:
-        raise CompileError(f"{where(node)} makes a tensor of strings; only numbers can be lowered")
+    element = kind.tensor_type.elem_type
+    if found and element not in LOWERED:
+        raise CompileError(f"{where(node)} makes a tensor of {element_name(element)}, a type that has no lowering")

@@ -4,10 +4,9 @@ import numpy as np
 from onnx import NodeProto
 from onnx.reference import ReferenceEvaluator
 
+from pipelines.importers.onnx.check import RANDOM
 from pipelines.importers.onnx.graph import Array, Graph, attributes, subgraphs, used_values
 
-KEPT = frozenset({"RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Bernoulli", "Multinomial"})
-"""Operators that are not functions of their inputs."""
 COUNTED = frozenset({"Split", "If", "Loop", "Scan"})
 """Operators whose number of results means something."""
 GROWN = 1 << 14
@@ -50,7 +49,9 @@ def _known(graph: Graph, node: NodeProto) -> list[Array] | None:
     """The results of a node, None when they are not known before running the model."""
     if node.op_type in ("Shape", "Size"):
         return _of_shape(graph, node)
-    if node.op_type in KEPT or subgraphs(node) or any(n and n not in graph.constants for n in node.input):
+    if all(graph.shape(n) is not None and 0 in (graph.shape(n) or ()) for n in node.output if n):
+        return [np.zeros(graph.shape(n) or (), graph.dtype(n)) if n else np.zeros(0) for n in node.output]
+    if node.op_type in RANDOM or subgraphs(node) or any(n and n not in graph.constants for n in node.input):
         return None
     inputs = {n: graph.constants[n] for n in node.input if n}
     limit = max(GROWN, *(a.size for a in inputs.values()), 0)

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from onnx import NodeProto, helper, inliner
 
-from pipelines.importers.onnx.graph import Array, Graph, Value, attributes, subgraphs, value_at
+from pipelines.importers.onnx.graph import Array, Graph, Value, attributes, subgraphs, value_at, where
+from workbench.core.errors import CompileError
 
 
 class Rewrite:
@@ -26,11 +27,14 @@ class Rewrite:
         """The value of an input that is a constant."""
         return self.graph.constants.get(self.input(position))
 
+    def maker(self, position: int) -> str:
+        """The operator that makes an input, "" when no node does."""
+        name = self.input(position)
+        return next((n.op_type for n in self.graph.nodes if name and name in n.output), "")
+
     def shape(self, position: int = 0) -> tuple[int, ...]:
         """The static shape of an input; every size is known when rules run."""
-        shape = self.graph.shape(self.input(position))
-        assert shape is not None, f"'{self.input(position)}' has no static shape"
-        return shape
+        return self._static(self.input(position))
 
     def dtype(self, position: int = 0) -> "np.dtype[Any]":
         """The numpy dtype of an input."""
@@ -38,8 +42,12 @@ class Rewrite:
 
     def result_shape(self, position: int = 0) -> tuple[int, ...]:
         """The static shape of one of the node's results."""
-        shape = self.graph.shape(self.node.output[position])
-        assert shape is not None, f"'{self.node.output[position]}' has no static shape"
+        return self._static(self.node.output[position])
+
+    def _static(self, value: Value) -> tuple[int, ...]:
+        shape = self.graph.shape(value)
+        if shape is None:
+            raise CompileError(f"{where(self.node)}: the size of '{value}' is only known at run time")
         return shape
 
     def op(self, kind: str, *inputs: Value, **options: Any) -> Value:

@@ -6,14 +6,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from pipelines.importers.constants import stored
-from pipelines.importers.reference import save_arrays, source_of
+from pipelines.importers.reference import source_of
 from pipelines.importers.stage import module_artefact
+from workbench.core.arrays import npz_bytes
 from workbench.core.artefact import Artefact
 from workbench.core.errors import Skip
 from workbench.core.kinds import IRKind
 from workbench.core.source import ModelRequest, Source
 from workbench.core.stage import Context, Stage
 from workbench.core.tensors import Signature
+from workbench.core.trace.layout import write_atomic
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -44,7 +46,7 @@ class Load(OnnxStage):
 
         source = load_source(ModelRequest.from_json(json.loads(ir.text)))
         check_model(source.program)
-        save_arrays(ctx.numerics / "inputs.npz", source.inputs)
+        write_atomic(ctx.numerics / "inputs.npz", npz_bytes(source.inputs))
         return onnx_artefact(ir, source, named(source.program))
 
 

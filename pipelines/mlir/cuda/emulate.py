@@ -14,8 +14,8 @@ from dialects.bindings import Module, Operation, load
 from pipelines.mlir.cuda import outline, scalars
 from pipelines.mlir.cuda.schedule import WARP
 from pipelines.mlir.cuda.structured import VIEWS
+from workbench.core.arrays import numpy_dtype
 from workbench.core.errors import CompileError, Skip
-from workbench.core.trace.layout import numpy_dtype
 from workbench.launch.plan import LaunchPlan, Pointer, Step, tensor_bytes
 
 ir = load("ir")

@@ -9,6 +9,7 @@ from pipelines.mlir.cuda.chips import Chip, chip
 from pipelines.mlir.cuda.schedule import LaunchRules
 from pipelines.mlir.passes import PassRunner
 from pipelines.mlir.stage import MlirStage, open_module
+from workbench.core.arrays import read_npz
 from workbench.core.artefact import Artefact
 from workbench.core.errors import CompileError, Skip, ToolMissing
 from workbench.core.kinds import IRKind
@@ -114,7 +115,6 @@ class Emulate(Stage):
 
     def apply(self, ctx: Context, ir: Artefact) -> Artefact:
         from pipelines.mlir.cuda import emulate
-        from pipelines.mlir.host.run import load_arrays
 
         plan = plan_of(ctx)
         module = open_module(ir)
@@ -122,7 +122,7 @@ class Emulate(Stage):
             count = emulate.operations(module, plan)
             if count > self.limit:
                 raise Skip(f"{count:.2g} operations are too many for numpy; allow them with emulate{{limit={count}}}")
-            arrays = load_arrays(ctx.numerics / "inputs.npz")
+            arrays = read_npz(ctx.numerics / "inputs.npz")
             arrays |= {c.name: get_constant(ctx.store, c.sha256, c.dtype) for c in plan.constants}
             outputs = emulate.run_plan(module, plan, arrays)
         text = "".join(f"{name}: {list(a.shape)} {a.dtype.name}\n" for name, a in outputs.items())

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from pipelines.mlir.host.orc import LoadedObject
+from workbench.core.arrays import Arrays, numpy_dtype
 from workbench.core.errors import UsageError
 from workbench.core.executable import Executable
-from workbench.core.source import Arrays
 from workbench.core.tensors import Signature, TensorSpec
-from workbench.core.trace.layout import get_constant, numpy_dtype
+from workbench.core.trace.layout import get_constant
 
 
 class HostExecutable(Executable):

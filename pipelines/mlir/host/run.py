@@ -1,20 +1,17 @@
 """Runs the host code on the fixed inputs."""
 
-import io
 import statistics
 import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-import numpy as np
-
 from pipelines.mlir.host.call import HostExecutable
+from workbench.core.arrays import Arrays, npz_bytes, read_npz
 from workbench.core.artefact import Artefact
 from workbench.core.errors import ToolMissing
 from workbench.core.executable import Executable
 from workbench.core.kinds import IRKind
-from workbench.core.source import Arrays
 from workbench.core.stage import Context, Stage
 from workbench.core.tools import LLVM_MC
 
@@ -34,7 +31,7 @@ class RunHost(Stage):
 
     def apply(self, ctx: Context, ir: Artefact) -> Artefact:
         assert ir.signature is not None, "host code without a signature"
-        inputs = load_arrays(ctx.numerics / "inputs.npz")
+        inputs = read_npz(ctx.numerics / "inputs.npz")
         executable = HostExecutable(assemble(ir.text), ir.signature, ctx.store, openmp_libraries(ctx.target.threads))
         started = time.perf_counter()
         outputs = executable(inputs)
@@ -42,7 +39,7 @@ class RunHost(Stage):
         seconds, runs = timed(executable, inputs, self.budget_ms / 1e3, first)
         text = "".join(f"{name}: {list(a.shape)} {a.dtype.name}\n" for name, a in outputs.items())
         facts = {"seconds_per_run": seconds, "runs": runs, "threads": ctx.target.threads}
-        return ir.derive(self.produces, text, handle=outputs, facts=facts, blobs={"outputs.npz": save_arrays(outputs)})
+        return ir.derive(self.produces, text, handle=outputs, facts=facts, blobs={"outputs.npz": npz_bytes(outputs)})
 
 
 def assemble(assembly: str) -> bytes:
@@ -71,16 +68,3 @@ def openmp_libraries(threads: int) -> tuple[Path, ...]:
             if (folder / name).exists():
                 return (folder / name,)
     raise ToolMissing("threads need an OpenMP runtime; run: pip install 'workbench[mlir]'")
-
-
-def load_arrays(path: Path) -> Arrays:
-    """Arrays of an .npz file by name."""
-    with np.load(path, allow_pickle=False) as file:
-        return {name: file[name] for name in file.files}
-
-
-def save_arrays(arrays: Arrays) -> bytes:
-    """An .npz file of arrays by name."""
-    buffer = io.BytesIO()
-    np.savez(buffer, **arrays)  # pyright: ignore[reportArgumentType]
-    return buffer.getvalue()

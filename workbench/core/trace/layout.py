@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from workbench.core.arrays import numpy_dtype
+
 FORMAT = "workbench-trace"
 VERSION = "1.0"
 """Major.minor. Readers accept any minor of their major and ignore fields they do not know."""
@@ -116,13 +118,3 @@ def get_constant(store: Path, digest: str, dtype: str) -> "np.ndarray[Any, Any]"
     """Read a weight back. `dtype` is the tensor's own ("bfloat16" is returned as ml_dtypes.bfloat16)."""
     array = np.load(store / f"{digest}.npy", allow_pickle=False, mmap_mode="r")
     return np.asarray(array if array.dtype.name == dtype else array.view(numpy_dtype(dtype)))
-
-
-def numpy_dtype(name: str) -> "np.dtype[Any]":
-    """numpy dtype of a tensor dtype name, with ml_dtypes for those numpy lacks."""
-    try:
-        return np.dtype(name)
-    except TypeError:
-        import ml_dtypes
-
-        return np.dtype(getattr(ml_dtypes, name))

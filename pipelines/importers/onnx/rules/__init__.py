@@ -1,26 +1,64 @@
 """Rules by operator: what to write in place of a node that torch-mlir's conversion lacks or gets wrong."""
 
 from pipelines.importers.onnx.rewrite import Rule, by_definition
-from pipelines.importers.onnx.rules import fourier, normalization, products, resize
+from pipelines.importers.onnx.rules import (
+    elementwise,
+    fourier,
+    indexing,
+    normalization,
+    products,
+    quantization,
+    recurrent,
+    resize,
+    sampling,
+    windows,
+)
+
+BY_DEFINITION = (
+    "AffineGrid",
+    "BlackmanWindow",
+    "CenterCropPad",
+    "DepthToSpace",
+    "DynamicQuantizeLinear",
+    "HammingWindow",
+    "HannWindow",
+    "NegativeLogLikelihoodLoss",
+    "RotaryEmbedding",
+    "SoftmaxCrossEntropyLoss",
+    "SpaceToDepth",
+    "SwiGLU",
+    "Swish",
+)
+"""Operators that ONNX itself defines in terms of others, and that have no conversion or a wrong one."""
 
 RULES: dict[str, Rule] = {
+    **dict.fromkeys(BY_DEFINITION, by_definition),
     "BatchNormalization": normalization.batch_norm,
+    "BitShift": elementwise.bit_shift,
+    "Compress": indexing.compress,
+    "ConvInteger": quantization.conv_integer,
+    "ConvTranspose": windows.conv_transpose,
+    "CumProd": indexing.cumulative_product,
     "DFT": fourier.dft,
+    "DequantizeLinear": quantization.dequantize,
     "Dropout": normalization.dropout,
     "Einsum": products.einsum,
+    "GRU": recurrent.unroll,
+    "GridSample": sampling.grid_sample,
+    "LSTM": recurrent.unroll,
+    "LpNormalization": elementwise.lp_normalization,
+    "LpPool": windows.lp_pool,
     "MatMul": products.matmul,
+    "MatMulInteger": quantization.matmul_integer,
     "MeanVarianceNormalization": normalization.mean_variance,
+    "Pad": indexing.pad,
+    "QLinearConv": quantization.qlinear_conv,
+    "QLinearMatMul": quantization.qlinear_matmul,
+    "QuantizeLinear": quantization.quantize,
+    "RNN": recurrent.unroll,
     "Resize": resize.resize,
+    "ReverseSequence": indexing.reverse_sequence,
     "STFT": fourier.stft,
-    **dict.fromkeys(
-        (
-            "AffineGrid",
-            "CenterCropPad",
-            "NegativeLogLikelihoodLoss",
-            "RotaryEmbedding",
-            "SoftmaxCrossEntropyLoss",
-        ),
-        by_definition,
-    ),
+    "Slice": indexing.slice_,
 }
-"""Rules may use every operator that has none, and each other without going in a circle."""
+"""A rule may use every operator that has none, and those of other rules without going in a circle."""

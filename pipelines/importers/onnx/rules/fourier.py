@@ -6,7 +6,6 @@ import numpy as np
 
 from pipelines.importers.onnx.graph import Array, Value
 from pipelines.importers.onnx.rewrite import Rewrite
-from workbench.core.errors import CompileError
 
 
 def dft(r: Rewrite) -> list[Value]:
@@ -30,19 +29,14 @@ def stft(r: Rewrite) -> list[Value]:
     batch, samples, *rest = r.shape()
     parts = rest[0] if rest else 1
     step = int(_number(r, 1, 0))
-    window = r.known(2)
-    if r.input(2) and window is None:
-        raise CompileError(
-            f"STFT at node '{r.node.name}' takes its window '{r.input(2)}' at run time; make it constant"
-        )
-    length = int(_number(r, 3, window.shape[0] if window is not None else 0))
+    length = r.shape(2)[0] if r.input(2) else _number(r, 3, 0)
     frames = 1 + (samples - length) // step
-    taper = np.ones(length) if window is None else window.astype(np.float64)
-    matrix = np.repeat(taper, parts)[:, None, None] * transform(
-        length, parts, length, False, bool(r.options.get("onesided", 1))
-    )
+    matrix = transform(length, parts, length, False, bool(r.options.get("onesided", 1)))
     at = np.arange(frames)[:, None] * step + np.arange(length)
     cut = r.op("Gather", r.input(0), r.const(at, np.int64), axis=1)
+    if r.input(2):
+        taper = r.op("Reshape", r.input(2), r.ints(length, *[1] * len(rest)))
+        cut = r.op("Mul", cut, taper)
     return [_apply(r, cut, matrix, [batch, frames], length * parts)]
 
 
