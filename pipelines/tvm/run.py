@@ -7,16 +7,15 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from pipelines.mlir.host.call import checked_input, poisoned
-from pipelines.mlir.host.run import load_arrays, save_arrays
 from pipelines.tvm.bindings import load, refusals
 from pipelines.tvm.handle import Built
 from pipelines.tvm.names import identifiers
 from pipelines.tvm.stages import TvmStage
+from workbench.core.arrays import Arrays, npz_bytes, read_npz
 from workbench.core.artefact import Artefact
 from workbench.core.errors import UsageError
 from workbench.core.executable import Executable
 from workbench.core.kinds import IRKind
-from workbench.core.source import Arrays
 from workbench.core.stage import Context
 from workbench.core.tensors import Signature
 
@@ -67,14 +66,14 @@ class RunGraph(TvmStage):
         assert ir.signature is not None, "host code without a signature"
         if not isinstance(ir.handle, Built):
             raise UsageError("TVM cannot run assembly text; start at llvm-ir or before")
-        inputs = load_arrays(ctx.numerics / "inputs.npz")
+        inputs = read_npz(ctx.numerics / "inputs.npz")
         with refusals("TVM cannot run the model"):
             executable = GraphExecutable(ir.handle, ir.signature)
             outputs = executable(inputs)
         seconds, runs = timed(executable.run, self.budget_ms / 1e3)
         text = "".join(f"{name}: {list(a.shape)} {a.dtype.name}\n" for name, a in outputs.items())
         facts = {"seconds_per_run": seconds, "runs": runs, "threads": ctx.target.threads}
-        return ir.derive(self.produces, text, handle=outputs, facts=facts, blobs={"outputs.npz": save_arrays(outputs)})
+        return ir.derive(self.produces, text, handle=outputs, facts=facts, blobs={"outputs.npz": npz_bytes(outputs)})
 
 
 def timed(run: Callable[[], None], budget: float) -> tuple[float, int]:

@@ -125,5 +125,5 @@ def test_two_threads(workbench: Workbench) -> None:
     done = workbench("lower", model, "--via", "tvm", "--threads", "2", "--target", "cpu", "--json")
     assert done.code == 0, done.err
     assert done.json()["verdicts"][0]["threads"] == 2
-    (lowered_file,) = Path(done.json()["trace"]).glob("stages/*tir.tir.py")
+    (lowered_file,) = Path(done.json()["trace"]).glob("stages/*tir.tir")
     assert '"num-cores": 2' in lowered_file.read_text()

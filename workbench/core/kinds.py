@@ -46,7 +46,7 @@ _EXTENSION = {
     IRKind.PTX: "ptx",
     IRKind.SASS: "sass",
     IRKind.RELAY: "relay",
-    IRKind.TIR: "tir.py",
+    IRKind.TIR: "tir",
     IRKind.PLAN: "json",
     IRKind.RESULT: "txt",
 }
