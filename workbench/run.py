@@ -106,6 +106,9 @@ def _recorded(root: Path, error: WorkbenchError) -> WorkbenchError:
         stuck = [s["name"] for s in writer.manifest["stages"] if s["status"] in ("failed", "running")]
         if stuck and isinstance(error, CompileError) and not str(error).startswith("stage "):
             error.args = (f"stage '{stuck[0]}': {error}",)
+        failed = [s["kind"] for s in writer.manifest["stages"] if s["status"] == "failed"]
+        if any(IRKind(k).is_device for k in failed) and not writer.manifest["target"]["require_cuda"]:
+            error.args = (f"{error}; to make host code only: --target cpu",)
         described = {"kind": type(error).__name__, "message": str(error), "exit_code": int(error.exit_code)}
         writer.end_run(status, described)
     return error

@@ -36,6 +36,12 @@ def make_unlowerable():
             return torch.linalg.svd(x)[1]
     return Sort(), (torch.randn(3, 3),)
 
+def make_random():
+    class Random(torch.nn.Module):
+        def forward(self, x):
+            return x + torch.rand_like(x)
+    return Random(), (torch.randn(3, 3),)
+
 def make_raising():
     raise RuntimeError("no such weather")
 """
@@ -148,6 +154,13 @@ def test_an_operation_without_lowering_is_named(workbench: Workbench, small: Pat
     assert done.code == 1, done.err
     assert "svd" in done.error_lines[0]
     assert only_trace(tmp_path).manifest["error"]["exit_code"] == 1
+
+
+def test_random_numbers_are_refused(workbench: Workbench, small: Path) -> None:
+    done = workbench("lower", f"{small}:make_random")
+    assert done.code == 1, done.err
+    assert "rand_like" in done.error_lines[0]
+    assert "cannot be judged" in done.error_lines[0]
 
 
 def test_an_unwritable_folder(workbench: Workbench, tmp_path: Path) -> None:

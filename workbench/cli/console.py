@@ -10,8 +10,8 @@ from rich.console import Console
 
 _WIDTH_OF_FILES = 160
 
-out = Console(highlight=False, width=None if sys.stdout.isatty() else _WIDTH_OF_FILES)
-err = Console(stderr=True, soft_wrap=True, highlight=False)
+out = Console(highlight=False, emoji=False, width=None if sys.stdout.isatty() else _WIDTH_OF_FILES)
+err = Console(stderr=True, soft_wrap=True, highlight=False, emoji=False)
 
 RunsOption = Annotated[Path, typer.Option("--runs", help="Folder of traces.", show_default=True)]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
@@ -25,9 +25,11 @@ def print_json(data: Any) -> None:
 
 
 def seconds(value: float | None) -> str:
-    """`1.23 s` or `45 ms`; a dash for no time."""
+    """`1.23 s`, `45.0 ms` or `7.1 µs`; a dash for no time."""
     if value is None:
         return "–"
+    if value < 1e-4:
+        return f"{value * 1e6:.1f} µs"
     return f"{value:.2f} s" if value >= 1 else f"{value * 1e3:.1f} ms"
 
 

@@ -32,10 +32,17 @@ class IRKind(StrEnum):
         return _EXTENSION.get(self, "mlir")
 
     @property
+    def is_device(self) -> bool:
+        """Whether it is code for a GPU, or how to launch it."""
+        return self in _DEVICE
+
+    @property
     def is_mlir(self) -> bool:
         """Whether the text is MLIR assembly."""
         return self.extension == "mlir"
 
+
+_DEVICE = frozenset({IRKind.GPU, IRKind.NVVM, IRKind.PTX, IRKind.SASS, IRKind.PLAN})
 
 _EXTENSION = {
     IRKind.SOURCE: "json",
