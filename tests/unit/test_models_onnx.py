@@ -258,3 +258,24 @@ def test_every_channel_is_normalised(size: int, tmp_path: Path) -> None:
     source = load_source(ModelRequest(path))
     (want,) = onnxruntime.InferenceSession(path).run(None, source.inputs)
     np.testing.assert_allclose(source.reference(source.inputs)["y"], want, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("group", "attributes"),
+    [
+        (1, {}),
+        (2, {"strides": [2, 3], "pads": [1, 0, 1, 2]}),
+        (3, {"dilations": [2, 1], "output_padding": [1, 0], "strides": [2, 1]}),
+        (2, {"strides": [2, 2], "auto_pad": "SAME_UPPER"}),
+        (2, {"strides": [2, 2], "auto_pad": "SAME_LOWER"}),
+        (2, {"strides": [3, 2], "output_shape": [13, 9]}),
+    ],
+)
+def test_transposed_convolutions_of_groups(group: int, attributes: dict[str, Any], tmp_path: Path) -> None:
+    """In the reference every output channel of a group is there, with its own bias."""
+    node = helper.make_node("ConvTranspose", ["x", "w", "b"], ["y"], group=group, **attributes)
+    inputs = [value("x", [2, 6, 5, 4]), value("w", [6, 2, 3, 3]), value("b", [2 * group])]
+    path = save(tmp_path / "up.onnx", model([node], inputs, [value("y", None)]))
+    source = load_source(ModelRequest(path))
+    (want,) = onnxruntime.InferenceSession(path).run(None, source.inputs)
+    np.testing.assert_allclose(source.reference(source.inputs)["y"], want, rtol=1e-5, atol=1e-5)
