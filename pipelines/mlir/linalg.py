@@ -53,6 +53,7 @@ class Bufferize(MlirStage):
 
     def lower(self, ctx: Context, passes: PassRunner, ir: Artefact) -> None:
         passes.rewrite("arguments-read-only", arguments_read_only)
+        passes.rewrite("results-apart", results_apart)
         passes.run(f"{BUFFERIZE},{BUFFER_LIFETIMES}")
 
 
@@ -64,3 +65,15 @@ def arguments_read_only(module: Module) -> None:
         known = list(function.attributes["arg_attrs"]) if "arg_attrs" in function.attributes else [{}] * count
         marked = [{a.name: a.attr for a in one} | {"bufferization.writable": ir.BoolAttr.get(False)} for one in known]
         function.attributes["arg_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get(one) for one in marked])
+
+
+def results_apart(module: Module) -> None:
+    """Give a value that is returned twice a copy of its own each further time: one buffer cannot be two results."""
+    ir, bufferization = load("ir"), load("dialects.bufferization")
+    for function in public_functions(module):
+        results = list(function.regions[0].blocks[0].operations)[-1].operation
+        values = list(results.operands)
+        for i, value in enumerate(values):
+            if value in values[:i]:
+                with ir.InsertionPoint(results), results.location:
+                    results.operands[i] = bufferization.AllocTensorOp(value.type, [], copy=value).result

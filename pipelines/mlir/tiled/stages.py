@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from dialects import bindings
 from dialects.bindings import Operation, inside, text_of
-from pipelines.mlir.linalg import BUFFERIZE, arguments_read_only
+from pipelines.mlir.linalg import BUFFERIZE, arguments_read_only, results_apart
 from pipelines.mlir.passes import PassRunner
 from pipelines.mlir.stage import MlirStage, open_module
 from pipelines.mlir.tiled import (
@@ -217,6 +217,7 @@ class BufferizeTiles(MlirStage):
 
     def lower(self, ctx: Context, passes: PassRunner, ir: Artefact) -> None:
         passes.rewrite("arguments-read-only", arguments_read_only)
+        passes.rewrite("results-apart", results_apart)
         if ctx.target.threads > 1:
             passes.run(f"{BUFFERIZE},func.func(scf-forall-to-parallel),{BUFFER_LIFETIMES}")
         else:
