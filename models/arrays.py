@@ -16,15 +16,17 @@ if TYPE_CHECKING:
 def draw(spec: TensorSpec, seed: int, within: tuple[int, int] | None = None) -> Array:
     """A fixed input: normal floats, coin-toss booleans, integers in [low, high).
 
-    Integers of 8 bits take all their values unless told otherwise, wider ones 0 and 1, which are an index or a count in
-    most places. Two inputs of one model differ although they share the seed, because the name is mixed in.
+    Integers of 8 bits and unsigned ones take all their values unless told otherwise; wider signed ones 0 and 1, which
+    are an index or a count in most places. Two inputs of one model differ although they share the seed, because the
+    name is mixed in.
     """
     rng = np.random.default_rng([seed, *spec.name.encode()])
     dtype = numpy_dtype(spec.dtype)
     if dtype.kind in "iu":
         limits = np.iinfo(dtype)
-        low, high = within or ((int(limits.min), int(limits.max) + 1) if limits.bits == 8 else (0, 2))
-        return np.asarray(rng.integers(low, high, spec.shape), dtype)
+        every = limits.bits == 8 or dtype.kind == "u"
+        low, high = within or ((int(limits.min), int(limits.max) + 1) if every else (0, 2))
+        return np.asarray(rng.integers(low, high, spec.shape, dtype=dtype.type))
     if dtype.kind == "b":
         return np.asarray(rng.integers(0, 2, spec.shape), dtype)
     return np.asarray(rng.standard_normal(spec.shape), dtype)

@@ -1,5 +1,10 @@
 """`python -m workbench`."""
 
-from workbench.cli.main import main
+import sys
+
+try:
+    from workbench.cli.main import main
+except KeyboardInterrupt:
+    sys.exit(130)
 
 main()

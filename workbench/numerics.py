@@ -48,7 +48,11 @@ def judge(
         return wrong(f"shape {list(got.shape)}, expected {list(want.shape)}")
     if got.size == 0:
         return Verdict(name, True, 0.0, limit, weak=weak)
-    a, b = got.astype(np.float64), want.astype(np.float64)
+    if got.dtype.kind != want.dtype.kind and "c" in (got.dtype.kind, want.dtype.kind):
+        return wrong(f"{got.dtype.name}, expected {want.dtype.name}")
+    if got.dtype.kind in "iub" and want.dtype.kind in "iub" and limit == 0:
+        return _judge_exact(name, got, want, weak)
+    a, b = _comparable(got), _comparable(want)
     for what, test in (("NaN", np.isnan), ("infinity", np.isinf)):
         places = test(a) != test(b)
         if places.any():
@@ -61,9 +65,26 @@ def judge(
     scale = float(np.max(np.abs(b), where=finite, initial=0.0))
     error = gap / scale if scale > 0 else gap
     if error > limit:
-        at = np.unravel_index(int(np.argmax(gaps)), got.shape)
+        at = np.unravel_index(int(np.argmax(gaps)), gaps.shape)
         return wrong(f"off by {gap:.3g} at {[int(i) for i in at]} (got {a[at]:.6g}, expected {b[at]:.6g})", error)
     return Verdict(name, True, error, limit, weak=weak)
+
+
+def _comparable(array: "np.ndarray[Any, Any]") -> "np.ndarray[Any, Any]":
+    """float64; complex numbers as pairs of their parts."""
+    if array.dtype.kind == "c":
+        return np.stack([array.real, array.imag], axis=-1).astype(np.float64)
+    return array.astype(np.float64)
+
+
+def _judge_exact(name: str, got: "np.ndarray[Any, Any]", want: "np.ndarray[Any, Any]", weak: bool) -> Verdict:
+    """Integers as they are: float64 cannot tell 2^53 from 2^53 + 1."""
+    differs = got != want
+    if not differs.any():
+        return Verdict(name, True, 0.0, 0.0, weak=weak)
+    at = np.unravel_index(int(np.argmax(differs)), got.shape)
+    reason = f"{int(differs.sum())} of {got.size} integers differ, first at {[int(i) for i in at]}"
+    return Verdict(name, False, float("inf"), 0.0, f"{reason} (got {got[at]}, expected {want[at]})", weak)
 
 
 def judge_all(

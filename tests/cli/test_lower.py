@@ -42,6 +42,12 @@ def make_random():
             return x + torch.rand_like(x)
     return Random(), (torch.randn(3, 3),)
 
+def make_silent():
+    class Silent(torch.nn.Module):
+        def forward(self, x):
+            return None
+    return Silent(), (torch.randn(3, 3),)
+
 def make_raising():
     raise RuntimeError("no such weather")
 """
@@ -93,6 +99,9 @@ def test_stop_go_on_and_json(workbench: Workbench, small: Path) -> None:
     assert [s["status"] for s in first.json()["stages"]][-1] == "skipped"
     second = workbench("lower", f"{small}:make", "--target", "cpu", "--from", f"{trace}:fuse", "--json")
     assert second.code == 0, second.err
+    mixed = workbench("lower", f"{small}:make", "--from", f"{trace}:fuse", "--inputs", "other.npz")
+    assert mixed.code == 2
+    assert "keeps the inputs" in mixed.error_lines[0]
     assert second.json()["verdicts"][0]["ok"]
 
 
@@ -104,8 +113,11 @@ def test_an_edit_that_changes_the_numbers_is_found(workbench: Workbench, small: 
     text = stage.read_text()
     assert "arith.addf" in text
     stage.write_text(text.replace("arith.addf", "arith.subf"))
-    done = workbench("lower", f"{small}:make", "--target", "cpu", "--from", f"{trace}:fuse", "--json")
+    saved = trace / "wrong.npz"
+    options = ("--target", "cpu", "--from", f"{trace}:fuse", "--json", "--save-outputs", str(saved))
+    done = workbench("lower", f"{small}:make", *options)
     assert done.code == 4
+    assert saved.is_file(), "wrong outputs are what one wants to look at"
     assert "not the reference's" in done.error_lines[0]
     assert done.json()["verdicts"][0]["seconds_per_run"] is None
 
@@ -161,6 +173,12 @@ def test_random_numbers_are_refused(workbench: Workbench, small: Path) -> None:
     assert done.code == 1, done.err
     assert "rand_like" in done.error_lines[0]
     assert "cannot be judged" in done.error_lines[0]
+
+
+def test_a_model_without_outputs(workbench: Workbench, small: Path) -> None:
+    done = workbench("lower", f"{small}:make_silent", "--target", "cpu")
+    assert done.code == 0, done.err
+    assert "no output to compare" in done.out
 
 
 def test_an_unwritable_folder(workbench: Workbench, tmp_path: Path) -> None:

@@ -50,6 +50,16 @@ def test_shapes_must_agree() -> None:
 def test_integers_must_be_equal() -> None:
     assert judge("y", np.array([1, 2]), np.array([1, 2])).ok
     assert not judge("y", np.array([1, 3]), np.array([1, 2])).ok
+    large = 2**53
+    assert not judge("y", np.array([large]), np.array([large + 1])).ok
+    assert not judge("y", np.array([2**64 - 1], np.uint64), np.array([-1])).ok
+
+
+def test_both_parts_of_complex_numbers_count() -> None:
+    want = np.array([1 + 2j, 3 - 4j])
+    assert judge("y", want, want, 1e-6).ok
+    assert not judge("y", want.conj(), want, 1e-6).ok
+    assert not judge("y", want.real, want, 1e-6).ok
 
 
 def test_empty_outputs_are_right() -> None:

@@ -1,5 +1,6 @@
 """The trace on disk: written as it happens, rebuilt after damage, refused when newer."""
 
+import gzip
 import json
 from pathlib import Path
 
@@ -11,7 +12,8 @@ from workbench.core.errors import UsageError
 from workbench.core.kinds import IRKind
 from workbench.core.tensors import ConstantSpec, Signature, TensorSpec
 from workbench.core.trace import Trace, TraceWriter, find_trace, list_traces
-from workbench.core.trace.layout import get_blob, get_constant, put_blob, put_constant
+from workbench.core.trace.check import damage
+from workbench.core.trace.layout import blob_path, get_blob, get_constant, put_blob, put_constant
 
 STAGES = [
     {"name": "fuse", "spec": "fuse", "kind": "linalg", "consumes": "linalg"},
@@ -88,6 +90,52 @@ def test_a_damaged_manifest_is_rebuilt(tmp_path: Path, damage: bytes) -> None:
     trace = Trace.open(writer.root)
     assert trace.stages[0]["name"] == "fuse"
     assert "damaged" in trace.problems[0]
+
+
+@pytest.mark.parametrize("stages", [None, [{"index": 0}], "x"])
+def test_a_manifest_without_its_stages_is_rebuilt(tmp_path: Path, stages: object) -> None:
+    writer = started(tmp_path)
+    (writer.root / "manifest.json").write_text(json.dumps(writer.manifest | {"stages": stages}))
+    trace = Trace.open(writer.root)
+    assert [s["name"] for s in trace.stages] == ["fuse", "loops"]
+    assert "damaged" in trace.problems[0]
+
+
+@pytest.mark.parametrize("content", ["{}", "[]", "{"])
+def test_damaged_pass_records_are_left_out(tmp_path: Path, content: str) -> None:
+    writer = started(tmp_path)
+    writer.event("pass-done", seq=1, name="cse", stage=0, changed=False, error="")
+    (writer.root / "passes" / "0001-cse.json").write_text(content)
+    writer.save()
+    trace = Trace.open(writer.root)
+    assert trace.passes() == []
+    assert any("missing numbers [1]" in d for d in damage(trace))
+
+
+def test_what_is_damaged_is_named(tmp_path: Path) -> None:
+    writer = started(tmp_path)
+    text = "module {}"
+    weights = np.ones(3, np.float32)
+    weight = put_constant(writer.root / "consts", weights)
+    signature = Signature((), (), (ConstantSpec("w", (3,), "float32", weight),))
+    blob = put_blob(writer.root, json.dumps(signature.to_json()))
+    (writer.root / "stages" / "00-fuse.mlir").write_text(text)
+    made = Artefact(IRKind.LINALG, text)
+    body = {"file": "stages/00-fuse.mlir", "sha256": made.digest(), "bytes": 9, "lines": 1, "signature": blob}
+    writer.event("stage-done", index=0, **body)
+    writer.end_run("done")
+    assert damage(Trace.open(writer.root)) == []
+
+    (writer.root / "consts" / f"{weight}.npy").unlink()
+    assert damage(Trace.open(writer.root)) == [f"consts/{weight}.npy is missing"]
+    (writer.root / "numerics" / "inputs.npz").write_bytes(b"junk")
+    assert any("inputs.npz" in d for d in damage(Trace.open(writer.root)))
+    (writer.root / "stages" / "00-fuse.mlir").write_text("other")
+    assert any("not as it was written" in d for d in damage(Trace.open(writer.root)))
+    blob_path(writer.root, blob).write_bytes(gzip.compress(b"other"))
+    assert any("holds other text" in d for d in damage(Trace.open(writer.root)))
+    (writer.root / "events.ndjson").unlink()
+    assert "events.ndjson is missing" in damage(Trace.open(writer.root))
 
 
 def test_what_is_no_trace_is_refused(tmp_path: Path) -> None:

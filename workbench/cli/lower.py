@@ -11,7 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 
 from workbench.cli.console import DEFAULT_RUNS, JsonOption, RunsOption, err, out, print_json
 from workbench.cli.tables import stage_table, verdict_lines
-from workbench.core.errors import UsageError, WorkbenchError
+from workbench.core.errors import NumbersDiffer, UsageError, WorkbenchError
 from workbench.core.source import ModelRequest, frontend_of
 from workbench.core.target import parse_target
 from workbench.core.trace import Trace, find_trace
@@ -35,7 +35,7 @@ def command(
     dump: Annotated[Literal["stages", "changed", "all"], typer.Option(help="Text kept of passes.")] = "changed",
     verify: Annotated[bool, typer.Option(help="With a CUDA target, also make and run host code to check.")] = True,
     tolerance: Annotated[float | None, typer.Option(help="Accepted error relative to the largest output.")] = None,
-    timeout: Annotated[float, typer.Option(help="Seconds a compiler process may take.")] = 900,
+    timeout: Annotated[float, typer.Option(min=1, help="Seconds a compiler process may take.")] = 900,
     runs: RunsOption = DEFAULT_RUNS,
     json: JsonOption = False,
 ) -> None:
@@ -45,6 +45,8 @@ def command(
         key, _, stage = from_.rpartition(":")
         if not key:
             raise UsageError(f"--from takes TRACE:STAGE, not '{from_}'")
+        if inputs or weights or input_:
+            raise UsageError("--from keeps the inputs and weights of its trace; leave out --inputs, --weights, --input")
         earlier = find_trace(runs, key)
         if earlier.manifest.get("model") != model:
             raise UsageError(f"{earlier.root.name} is of model '{earlier.manifest.get('model')}', not '{model}'")
@@ -67,7 +69,10 @@ def command(
         trace = _lower(request, quiet=json)
     except WorkbenchError as error:
         if error.trace is not None:
-            _show(Trace.open(error.trace), json)
+            trace = Trace.open(error.trace)
+            _show(trace, json)
+            if save_outputs is not None and isinstance(error, NumbersDiffer):
+                _save_outputs(trace, save_outputs)
         raise
     _show(trace, json)
     if save_outputs is not None:

@@ -62,6 +62,9 @@ def verdict_lines(trace: Trace) -> list[str]:
     """What was executed, how far it is from the reference, and how long a run took."""
     lines: list[str] = []
     for verdict in trace.manifest["verdicts"]:
+        if not verdict["outputs"]:
+            lines.append(f"{verdict['stage']:<7} ran; the model has no output to compare")
+            continue
         worst = max(verdict["outputs"], key=lambda v: (not v["ok"], v["error"] is None, v["error"] or 0.0))
         judged = "matches float64" if verdict["ok"] else "DIFFERS from float64"
         line = f"{verdict['stage']:<7} {judged}: largest error {error_text(worst['error'])}"

@@ -12,6 +12,28 @@ from workbench.core.tensors import Signature
 from workbench.core.trace.layout import EVENTS, FORMAT, MANIFEST, VERSION, get_blob, read_stage
 from workbench.core.trace.state import Manifest, replay
 
+_STAGE_FIELDS = {"index", "name", "kind", "status"}
+_PASS_FIELDS = {"seq", "stage", "stage_name", "name", "changed", "seconds", "ops", "error"}
+
+
+def _refuse_newer(root: Path, manifest: Any) -> None:
+    """Raises UsageError for a manifest of another major version, whatever else it holds."""
+    if isinstance(manifest, dict) and manifest.get("format") == FORMAT:
+        version = str(manifest.get("version", ""))
+        if version.partition(".")[0] != VERSION.partition(".")[0]:
+            raise UsageError(f"{root} has trace format {version or '?'}; this workbench reads {VERSION}: update it")
+
+
+def _require_manifest(manifest: Any) -> None:
+    """Raises ValueError unless everything that readers rely on is there."""
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        raise ValueError("not a trace manifest")
+    stages = manifest.get("stages")
+    if not isinstance(stages, list) or not all(isinstance(s, dict) and s.keys() >= _STAGE_FIELDS for s in stages):
+        raise ValueError("its stages are not whole")
+    if not isinstance(manifest.get("verdicts"), list) or not isinstance(manifest.get("passes"), int):
+        raise ValueError("its verdicts or passes are missing")
+
 
 @dataclass(frozen=True)
 class Trace:
@@ -31,8 +53,8 @@ class Trace:
         manifest: Manifest | None = None
         try:
             manifest = json.loads((root / MANIFEST).read_text())
-            if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
-                raise ValueError("not a trace manifest")
+            _refuse_newer(root, manifest)
+            _require_manifest(manifest)
         except FileNotFoundError:
             problems.append(f"{MANIFEST} is missing; rebuilt from {EVENTS}")
         except (OSError, ValueError) as error:
@@ -44,9 +66,6 @@ class Trace:
             except OSError:
                 raise UsageError(f"{root} is not a trace: it has no readable {MANIFEST} or {EVENTS}") from None
             problems += more
-        version = str(manifest.get("version", ""))
-        if version.partition(".")[0] != VERSION.partition(".")[0]:
-            raise UsageError(f"{root} has trace format {version or '?'}; this workbench reads {VERSION}: update it")
         return Trace(root, manifest, tuple(problems))
 
     @property
@@ -104,7 +123,8 @@ class Trace:
         for path in sorted((self.root / "passes").glob("*.json")):
             try:
                 record = json.loads(path.read_text())
-                out.append(record)
+                if isinstance(record, dict) and record.keys() >= _PASS_FIELDS:
+                    out.append(record)
             except (OSError, ValueError):
                 continue
         return sorted(out, key=lambda r: r["seq"])
