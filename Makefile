@@ -19,6 +19,8 @@ $(STAMP): pyproject.toml
 	  { echo "error: $(PYTHON) cannot make environments; run: apt-get install python3-venv"; exit 2; }
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[$(EXTRAS)]'
+	@# mlir-opt and its kin on the environment's path, where a trace's repro scripts look for them
+	@ln -sf $$($(BIN)/python -c 'import mlir; print(list(mlir.__path__)[0])')/bin/mlir-opt $(BIN)/mlir-opt
 	@touch $@
 
 demo: setup ## lower resnet18 down to host code, PTX and SASS, and check its numbers

@@ -35,7 +35,9 @@ def load(module: str) -> Any:
     try:
         return importlib.import_module(f"mlir.{module}")
     except ImportError as error:
-        raise ToolMissing(f"the MLIR bindings do not load ({error}); run: pip install 'workbench[mlir]'") from None
+        raise ToolMissing(
+            f"the MLIR bindings do not load ({error}); run: pip install -e '.[mlir]' (in the checkout)"
+        ) from None
 
 
 def parse(text: str, near: Module | None = None) -> Module:

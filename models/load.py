@@ -26,7 +26,9 @@ def load_source(request: ModelRequest) -> Source:
 
         return as_onnx(source)
     except ModuleNotFoundError as error:
-        raise ToolMissing(f"loading {request.model} needs {error.name}: pip install 'workbench[import]'") from error
+        raise ToolMissing(
+            f"loading {request.model} needs {error.name}: pip install -e '.[import]' (in the checkout)"
+        ) from error
 
 
 def _load_torch(request: ModelRequest) -> Source:

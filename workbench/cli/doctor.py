@@ -42,7 +42,13 @@ def checks() -> list[Check]:
     for name, extra, purpose in _PACKAGES:
         found = _installed(name)
         out.append(
-            Check(name, purpose, found, "installed" if found else "missing", f"pip install 'workbench[{extra}]'")
+            Check(
+                name,
+                purpose,
+                found,
+                "installed" if found else "missing",
+                f"pip install -e '.[{extra}]' (in the checkout)",
+            )
         )
     for tool in ALL:
         path = tool.find()
@@ -57,7 +63,7 @@ def checks() -> list[Check]:
             "math functions in PTX",
             there,
             str(libdevice) if there else "missing",
-            "pip install 'workbench[cuda]'",
+            "pip install -e '.[cuda]' (in the checkout)",
         )
     )
     return out

@@ -39,7 +39,7 @@ def main() -> None:
     except typer.Exit as stop:
         code = stop.exit_code
     except typer.TyperException as error:
-        err.print(f"error: {error}", markup=False)
+        err.print(f"error: {error.format_message()}", markup=False)
         code = int(ExitCode.USAGE)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

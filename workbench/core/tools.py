@@ -67,8 +67,8 @@ def package_folder(package: str) -> Path | None:
     return None
 
 
-_MLIR = "pip install 'workbench[mlir]'"
-_CUDA = "pip install 'workbench[cuda]'"
+_MLIR = "pip install -e '.[mlir]' (in the checkout)"
+_CUDA = "pip install -e '.[cuda]' (in the checkout)"
 
 OPT = Tool("opt", "llvm", "bin", _MLIR)
 LLC = Tool("llc", "llvm", "bin", _MLIR)

@@ -33,7 +33,9 @@ def _cuda() -> tuple[Any, Any]:
             core = import_module("cuda.core.experimental")
         return core, import_module("cuda.bindings.driver")
     except ImportError as error:
-        raise ToolMissing(f"cuda-core does not load ({error}); run: pip install 'workbench[gpu]'") from None
+        raise ToolMissing(
+            f"cuda-core does not load ({error}); run: pip install -e '.[gpu]' (in the checkout)"
+        ) from None
 
 
 class Session:

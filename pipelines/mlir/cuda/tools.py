@@ -17,7 +17,7 @@ def libdevice_toolkit() -> Path:
     for root in (package_folder("nvidia.cu13"), Path("/usr/local/cuda")):
         if root is not None and (root / _LIBDEVICE).is_file():
             return root
-    raise ToolMissing(f"{_LIBDEVICE.name} is not on this machine; run: pip install 'workbench[cuda]'")
+    raise ToolMissing(f"{_LIBDEVICE.name} is not on this machine; run: pip install -e '.[cuda]' (in the checkout)")
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,7 @@ class LoadedObject:
 def _llvm() -> ctypes.CDLL:
     folder = package_folder("llvm")
     if folder is None:
-        raise ToolMissing("libLLVM is not on this machine; run: pip install 'workbench[mlir]'")
+        raise ToolMissing("libLLVM is not on this machine; run: pip install -e '.[mlir]' (in the checkout)")
     llvm = ctypes.CDLL(str(folder / "lib" / "libLLVM.so"))
     pointer = ctypes.c_void_p
     for name, arguments, result in (

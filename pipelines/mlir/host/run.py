@@ -67,4 +67,4 @@ def openmp_libraries(threads: int) -> tuple[Path, ...]:
         for name in ("libiomp5.so", "libomp.so.5"):
             if (folder / name).exists():
                 return (folder / name,)
-    raise ToolMissing("threads need an OpenMP runtime; run: pip install 'workbench[mlir]'")
+    raise ToolMissing("threads need an OpenMP runtime; run: pip install -e '.[mlir]' (in the checkout)")
