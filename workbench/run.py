@@ -24,7 +24,7 @@ from workbench.core.trace import Trace, TraceWriter
 from workbench.core.trace.carry import carry_over
 from workbench.recorder import Recorder
 from workbench.verify import Verifier
-from workbench.worker import Message, Send, run_job
+from workbench.worker import Message, Send, WorkerCrashed, run_job
 
 Progress = Callable[[Message], None]
 """Told of each stage as it starts and ends: {"stage": index, "name": ..., "status": ...}."""
@@ -103,7 +103,10 @@ def _recorded(root: Path, error: WorkbenchError) -> WorkbenchError:
     error.trace = root
     status = "interrupted" if isinstance(error, Interrupted) else "failed"
     with suppress(OSError), TraceWriter.resume(root) as writer:
-        stuck = [s["name"] for s in writer.manifest["stages"] if s["status"] in ("failed", "running")]
+        unfinished = [s for s in writer.manifest["stages"] if s["status"] in ("failed", "running")]
+        stuck = [s["name"] for s in unfinished]
+        if isinstance(error, WorkerCrashed) and error.reason and unfinished and unfinished[0]["kind"] == IRKind.RESULT:
+            error.args = (f"the model's run-time check failed: {error.reason}",)
         if stuck and isinstance(error, CompileError) and not str(error).startswith("stage "):
             error.args = (f"stage '{stuck[0]}': {error}",)
         failed = [s["kind"] for s in writer.manifest["stages"] if s["status"] == "failed"]

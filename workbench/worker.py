@@ -4,6 +4,7 @@ import contextlib
 import importlib
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -19,14 +20,19 @@ Message = dict[str, Any]
 Send = Callable[[Message], None]
 
 _GRACE_SECONDS = 3.0
+_ABORTED = re.compile(r"^(.+)\nFatal Python error: Aborted$", re.MULTILINE)
 
 
 class WorkerCrashed(CompileError):
-    """The job's process died; `signal_name` says how ("SIGSEGV", "SIGABRT", "time limit")."""
+    """The job's process died; `signal_name` says how ("SIGSEGV", "SIGABRT", "time limit").
 
-    def __init__(self, message: str, signal_name: str) -> None:
+    `reason` is the line it printed as it aborted, "" when there is none.
+    """
+
+    def __init__(self, message: str, signal_name: str, reason: str = "") -> None:
         super().__init__(message)
         self.signal_name = signal_name
+        self.reason = reason
 
 
 def run_job(job: str, params: Message, log: Path, on_message: Send, seconds: float) -> Any:
@@ -37,6 +43,7 @@ def run_job(job: str, params: Message, log: Path, on_message: Send, seconds: flo
     """
     read, write = os.pipe()
     with log.open("ab") as output:
+        logged = output.tell()
         process = subprocess.Popen(
             [sys.executable, "-m", "workbench.worker", job, str(write)],
             stdin=subprocess.PIPE,
@@ -58,10 +65,20 @@ def run_job(job: str, params: Message, log: Path, on_message: Send, seconds: flo
     code = process.wait()
     if result is None:
         how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
-        raise WorkerCrashed(f"the compiler process died ({how}); its last words are in {log}", how)
+        reason = _reason(log, logged)
+        said = f" ({how}): {reason}" if reason else f" ({how}); its last words are in {log}"
+        raise WorkerCrashed(f"the compiler process died{said}", how, reason)
     if "error" in result:
         raise BY_NAME.get(result["error"], CompileError)(result["message"])
     return result["result"]
+
+
+def _reason(log: Path, start: int) -> str:
+    """The line before Python's report of an abort, in the log from byte `start` on."""
+    with log.open("rb") as text:
+        text.seek(start)
+        match = _ABORTED.search(text.read().decode(errors="replace"))
+    return match[1].strip() if match else ""
 
 
 def _listen(process: "subprocess.Popen[bytes]", fd: int, on_message: Send, deadline: float) -> Message | None:

@@ -62,9 +62,11 @@ class Linalg(TorchStage):
     produces: ClassVar[IRKind] = IRKind.LINALG
 
     def lower(self, passes: PassRunner) -> None:
+        from pipelines.importers.asserts import no_zero_asserts
         from pipelines.importers.bools import bools_to_bytes
         from pipelines.importers.loops import loops
 
         passes.run(f"{BACKEND_TO_LINALG},symbol-dce")
+        passes.rewrite("no-zero-asserts", no_zero_asserts)
         passes.rewrite("loops", loops)
         passes.rewrite("bools-to-bytes", bools_to_bytes)

@@ -45,12 +45,26 @@ class Totals(nn.Module):
     def forward(self, x):
         return x.cumsum(1), x.sort(0)[0]
 
+class Inverse(nn.Module):
+    def forward(self, x):
+        return 1 / x.relu()
+
+class Gelu(nn.Module):
+    def forward(self, x):
+        return nn.functional.gelu(x, approximate="tanh")
+
 def net():
     torch.manual_seed(0)
     return Net().eval(), (torch.randn(2, 3, 8, 8),)
 
 def totals():
     return Totals(), (torch.randn(3, 4),)
+
+def inverse():
+    return Inverse(), (torch.tensor([0.0, 2.0]),)
+
+def gelu():
+    return Gelu(), (torch.randn(8),)
 
 def counting():
     return Counting(), (torch.ones(3),)
@@ -149,3 +163,8 @@ def test_running_totals_and_sorts_become_loops(tmp_path: Path) -> None:
     text = ctx.latest[IRKind.LINALG].text
     assert "tm_tensor" not in text and "scf.for" in text
     assert "loops" in passes.names
+
+
+def test_a_reciprocal_does_not_assert_that_its_operand_is_not_zero(tmp_path: Path) -> None:
+    text = imported("inverse", tmp_path)[0].latest[IRKind.LINALG].text
+    assert "arith.divf" in text and "cf.assert" not in text and "arith.cmpf une" not in text
