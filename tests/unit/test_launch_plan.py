@@ -78,11 +78,25 @@ def step(**fields: Any) -> list[dict[str, Any]]:
         ({"steps": step(args=[{"in": "input", "index": 3}])}, "no input 3"),
         ({"steps": step(args=[{"in": "input", "index": 0, "byte_offset": 99}])}, "byte offset 99 is outside"),
         ({"steps": step(writes=[0])}, "writes to input 0"),
+        ({"steps": step(writes=[])}, r"step 0 \(scale\) reads buffer 0 before any step has written it"),
     ],
 )
 def test_damage_is_refused(fields: dict[str, Any], says: str) -> None:
     with pytest.raises(UsageError, match=says):
         LaunchPlan.from_json(changed(**fields))
+
+
+def test_a_buffer_may_be_read_by_the_step_that_writes_it_first() -> None:
+    args = [{"in": "buffer", "index": 0}, {"in": "value", "dtype": "float32", "value": 2.0}]
+    twice = step(args=[*args, {"in": "buffer", "index": 0}])
+    assert LaunchPlan.from_json(changed(steps=twice)).steps[0].writes == (2,)
+
+
+def test_a_bundle_that_reads_unwritten_scratch_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "plan.json").write_text(json.dumps(changed(steps=step(writes=[]))))
+    (tmp_path / PLAN.ptx).write_text(PTX)
+    with pytest.raises(UsageError, match="reads buffer 0 before any step"):
+        load_plan(tmp_path)
 
 
 def test_parameters_are_read_from_ptx() -> None:

@@ -130,7 +130,8 @@ def constant_file(constant: ConstantSpec) -> str:
 
 
 def check(plan: LaunchPlan) -> None:
-    """Raise UsageError unless every reference resolves, launches are legal and live buffers keep apart."""
+    """Raise UsageError unless every reference resolves, launches are legal, buffers are written before they are
+    read and live ones keep apart."""
     sizes = {
         "input": [tensor_bytes(t.shape, t.dtype) for t in plan.inputs],
         "constant": [tensor_bytes(t.shape, t.dtype) for t in plan.constants],
@@ -152,7 +153,19 @@ def check(plan: LaunchPlan) -> None:
             arg = step.args[position]
             if isinstance(arg, Pointer) and arg.space in ("input", "constant"):
                 raise UsageError(f"{where}: writes to {arg.space} {arg.index}, which callers expect unchanged")
+    _check_order(plan)
     _check_arena(plan)
+
+
+def _check_order(plan: LaunchPlan) -> None:
+    """A buffer's first step must store to it; what else that step does with it is the kernel's business."""
+    written: set[int] = set()
+    for number, step in enumerate(plan.steps):
+        used = {i: a.index for i, a in enumerate(step.args) if isinstance(a, Pointer) and a.space == "buffer"}
+        written.update(used[i] for i in step.writes if i in used)
+        for index in used.values():
+            if index not in written and plan.buffers[index].bytes:
+                raise UsageError(f"step {number} ({step.kernel}) reads buffer {index} before any step has written it")
 
 
 def _check_arena(plan: LaunchPlan) -> None:

@@ -13,6 +13,7 @@ from pipelines.mlir.cuda.structured import VIEWS, Structured, structured
 ir = load("ir")
 
 _ALLOCATIONS = frozenset({"memref.alloc", "memref.alloca"})
+_ALIASES = VIEWS | {"memref.extract_strided_metadata"}
 _TRANSPARENT = VIEWS | _ALLOCATIONS | {"memref.dealloc", "memref.get_global", "arith.constant"}
 
 
@@ -58,7 +59,7 @@ def chains(block: Any, fuse: bool = True) -> list[Chain]:
 
 def base(value: Any) -> Any:
     """The buffer under a chain of views."""
-    while isinstance(value.owner, ir.Operation | ir.OpView) and value.owner.name in VIEWS:
+    while isinstance(value.owner, ir.Operation | ir.OpView) and value.owner.name in _ALIASES:
         value = value.owner.operands[0]
     return value
 
@@ -67,6 +68,7 @@ def _fills(before: Chain, core: Structured) -> bool:
     """Whether `before` only writes the values that `core` accumulates onto."""
     first = before.core
     alone = len(before.members) == 1 and not first.reduction and _covers(first) and _covers(core)
+    alone = alone and _only_loads(first) and _only_loads(core)
     if not alone or not core.reads(core.inputs) or first.reads(first.inputs):
         return False
     target = core.operands[core.inputs]
@@ -77,12 +79,15 @@ def _joins(before: Chain, view: Structured) -> bool:
     """Whether `view` can run in the threads of `before`, on the value each is about to store."""
     if view.reduction or not _covers(view) or not _covers(before.last):
         return False
+    if not all(_only_loads(member) for member in (*before.members, view)):
+        return False
     value, target = before.last.operands[before.last.inputs], view.operands[view.inputs]
     taken = [i for i in range(view.inputs) if view.operands[i] == value]
     others = [i for i in range(view.inputs) if i not in taken and view.reads(i)]
     if not taken or any(view.maps[i] != view.maps[taken[0]] for i in taken) or not _reaches_all(view, taken[0]):
         return False
-    if any(base(view.operands[i]) == base(value) for i in others):
+    loaded = _captured_bases(view)
+    if base(value) in loaded or base(target) in loaded or any(base(view.operands[i]) == base(value) for i in others):
         return False
     if any(base(view.operands[i]) == base(target) and not _same_element(view, i) for i in others):
         return False
@@ -113,15 +118,24 @@ def _same_element(view: Structured, position: int) -> bool:
 
 
 def _read_bases(view: Structured) -> set[Any]:
-    """Buffers that the operation's inputs are read from."""
+    """Buffers that the operation reads other than to accumulate: under its inputs, and loaded by its payload."""
     inputs = [view.operands[i] for i in range(view.inputs) if view.reads(i)]
-    return {base(v) for v in inputs if isinstance(v.type, ir.MemRefType)}
+    return {base(v) for v in inputs if _is_buffer(v)} | _captured_bases(view)
+
+
+def _captured_bases(view: Structured) -> set[Any]:
+    return {base(v) for v, _ in view.captured}
+
+
+def _only_loads(view: Structured) -> bool:
+    """Whether the payload touches memory by plain loads only, so that what it stores is what it yields."""
+    return all(user == "memref.load" for _, user in view.captured)
 
 
 def _dead_after(value: Any, op: Operation) -> bool:
     """Whether nothing reads the buffer after `op` before it is overwritten as a whole. Conservative."""
     allocated = isinstance(value.owner, ir.Operation | ir.OpView) and value.owner.name in _ALLOCATIONS
-    if not allocated or any(use.owner.name in VIEWS for use in value.uses):
+    if not allocated or any(_is_buffer(result) for use in value.uses for result in use.owner.results):
         return False
     block = op.block
     users = {_ancestor(use.owner, block) for use in value.uses}
@@ -134,12 +148,19 @@ def _dead_after(value: Any, op: Operation) -> bool:
     return True
 
 
+def _is_buffer(value: Any) -> bool:
+    return isinstance(value.type, ir.MemRefType)
+
+
 def _overwrites(op: Operation, value: Any) -> bool:
+    """Whether the operation stores every element of the buffer and reads none."""
     if op.name != "linalg.generic":
         return False
     view = structured(op)
-    inputs = view.operands[: view.inputs]
-    return value not in inputs and _covers(view) and not view.reads(view.inputs) and not view.reduction
+    if not _covers(view) or view.operands[view.inputs] != value or view.reads(view.inputs) or view.reduction:
+        return False
+    used = {*view.operands[: view.inputs], *(v for v, _ in view.captured)}
+    return base(value) not in {base(v) for v in used if _is_buffer(v)}
 
 
 def _ancestor(op: Operation, block: Any) -> Operation:

@@ -22,6 +22,8 @@ DTYPES = {
     "i64": "int64", "i32": "int32", "i16": "int16", "i8": "int8", "i1": "bool", "index": "int64",
 }  # fmt: skip
 _IGNORED = frozenset({"memref.dealloc", "func.return"})
+_STORES = {"memref.store": 1, "memref.atomic_rmw": 1, "memref.generic_atomic_rmw": 0}
+"""Operations that change memory, and which operand is the buffer."""
 
 
 Keep = Callable[[np.ndarray[Any, Any]], str]
@@ -145,7 +147,7 @@ def _stores(use: Any) -> bool:
     owner = use.owner.operation
     if owner.name in VIEWS:
         return any(_stores(u) for u in owner.results[0].uses)
-    return owner.name == "memref.store" and use.operand_number == 1
+    return _STORES.get(owner.name) == use.operand_number
 
 
 def _allocate(sizes: list[int], steps: list[Step]) -> tuple[tuple[Buffer, ...], tuple[Step, ...], int]:

@@ -62,6 +62,11 @@ class Structured:
         """Positions of the outputs among the operands."""
         return range(self.inputs, len(self.operands))
 
+    @property
+    def captured(self) -> list[tuple[Any, str]]:
+        """Buffers that the payload uses beside the elements it is given, each with the name of the using operation."""
+        return _buffers_used(self.op.regions[0])
+
     def points(self, dims: tuple[int, ...]) -> int:
         """How many points the given dimensions span."""
         return math.prod(self.extents[d] for d in dims)
@@ -84,6 +89,17 @@ class Structured:
         if last is None or uses != [last] or not isinstance(accumulator.type, ir.F32Type):
             return None
         return str(last.name) if last.name in ASSOCIATIVE and list(last.results) == self.yields else None
+
+
+def _buffers_used(region: Any) -> list[tuple[Any, str]]:
+    found: list[tuple[Any, str]] = []
+    for block in region.blocks:
+        for op in block.operations:
+            operation = op.operation
+            found += [(v, str(operation.name)) for v in operation.operands if isinstance(v.type, ir.MemRefType)]
+            for nested in operation.regions:
+                found += _buffers_used(nested)
+    return found
 
 
 def dims_of(expr: Any) -> set[int]:
