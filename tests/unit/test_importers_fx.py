@@ -60,6 +60,13 @@ def net():
 def totals():
     return Totals(), (torch.randn(3, 4),)
 
+class Thirds(nn.Module):
+    def forward(self, x):
+        return x // 3
+
+def thirds():
+    return Thirds(), (torch.tensor([-4, 4], dtype=torch.int8),)
+
 def inverse():
     return Inverse(), (torch.tensor([0.0, 2.0]),)
 
@@ -168,3 +175,11 @@ def test_running_totals_and_sorts_become_loops(tmp_path: Path) -> None:
 def test_a_reciprocal_does_not_assert_that_its_operand_is_not_zero(tmp_path: Path) -> None:
     text = imported("inverse", tmp_path)[0].latest[IRKind.LINALG].text
     assert "arith.divf" in text and "cf.assert" not in text and "arith.cmpf une" not in text
+
+
+def test_gelu_by_tanh_has_every_digit_of_its_constant(tmp_path: Path) -> None:
+    assert "0.797884" in imported("gelu", tmp_path)[0].latest[IRKind.LINALG].text
+
+
+def test_bytes_divide_to_integers(tmp_path: Path) -> None:
+    assert "tensor<2xi8>" in imported("thirds", tmp_path)[0].latest[IRKind.LINALG].text

@@ -222,3 +222,8 @@ def test_old_models_are_raised_to_one_opset() -> None:
     rows = np.exp(x.reshape(2, 12) - x.reshape(2, 12).max(1, keepdims=True))
     (got,) = ReferenceEvaluator(raised).run(None, {"x": x})
     np.testing.assert_allclose(got, (rows / rows.sum(1, keepdims=True)).reshape(x.shape), rtol=1e-5)
+
+
+def test_gelu_by_tanh() -> None:
+    x = {"x": np.linspace(-3, 3, 31, dtype=np.float32)}
+    assert_same(model_of("Gelu", x, {}, opset=20, approximate="tanh"), x, 1e-6)

@@ -18,7 +18,7 @@ from workbench.core.tensors import Signature, TensorSpec
 
 @dataclass(frozen=True)
 class CoreAten(Stage):
-    """Composite operators to core aten, and writes in place to values, by PyTorch's own decompositions."""
+    """Composite operators to core aten, and writes in place to values, by PyTorch's decompositions and a few more."""
 
     process: ClassVar[str] = "torch"
     name: ClassVar[str] = "core-aten"
@@ -26,10 +26,10 @@ class CoreAten(Stage):
     produces: ClassVar[IRKind] = IRKind.FX
 
     def apply(self, ctx: Context, ir: Artefact) -> Artefact:
-        from torch_mlir.extras.fx_decomp_util import get_decomposition_table
+        from pipelines.importers.fx.decompositions import table
 
         source = source_of(ir)
-        return fx_artefact(ir, with_program(source, source.program.run_decompositions(get_decomposition_table())))
+        return fx_artefact(ir, with_program(source, source.program.run_decompositions(table())))
 
 
 @dataclass(frozen=True)

@@ -45,6 +45,7 @@ RULES: dict[str, Rule] = {
     "Dropout": normalization.dropout,
     "Einsum": products.einsum,
     "GRU": recurrent.unroll,
+    "Gelu": elementwise.gelu,
     "GridSample": sampling.grid_sample,
     "LSTM": recurrent.unroll,
     "LpNormalization": elementwise.lp_normalization,

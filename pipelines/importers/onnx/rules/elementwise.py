@@ -3,7 +3,7 @@
 import numpy as np
 
 from pipelines.importers.onnx.graph import Value
-from pipelines.importers.onnx.rewrite import Rewrite
+from pipelines.importers.onnx.rewrite import Rewrite, by_definition
 
 
 def cast_like(r: Rewrite) -> list[Value]:
@@ -41,3 +41,8 @@ def lp_normalization(r: Rewrite) -> list[Value]:
     empty = r.op("Equal", norm, zero)
     safe = r.op("Where", empty, r.const(1, r.dtype()), norm)
     return [r.op("Where", empty, zero, r.op("Div", r.input(0), safe))]
+
+
+def gelu(r: Rewrite) -> list[Value] | None:
+    """By its definition when by tanh, whose conversion has three digits of a square root in it."""
+    return by_definition(r) if r.options.get("approximate") == "tanh" else None
