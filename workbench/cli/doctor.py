@@ -26,6 +26,8 @@ _PACKAGES = (
     ("torch_mlir", "import", "import to linalg"),
     ("onnx", "import", "ONNX models"),
     ("mlir", "mlir", "every MLIR stage after linalg"),
+    ("tvm", "tvm", "the tvm route: Relay, TIR, Ansor, AutoTVM"),
+    ("xgboost", "tvm", "tuning: the cost models of Ansor and AutoTVM"),
     ("cuda.core", "gpu", "running GPU bundles (on a machine with a GPU)"),
     ("onnxruntime", "bench", "benchmarks against onnxruntime"),
 )

@@ -21,6 +21,8 @@ class IRKind(StrEnum):
     NVVM = "nvvm"
     PTX = "ptx"
     SASS = "sass"
+    RELAY = "relay"
+    TIR = "tir"
     PLAN = "launch-plan"
     RESULT = "result"
 
@@ -50,6 +52,8 @@ _EXTENSION = {
     IRKind.ASM: "s",
     IRKind.PTX: "ptx",
     IRKind.SASS: "sass",
+    IRKind.RELAY: "relay",
+    IRKind.TIR: "tir",
     IRKind.PLAN: "json",
     IRKind.RESULT: "txt",
 }

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from workbench.core.kinds import IRKind
+
 if TYPE_CHECKING:
     from workbench.core.artefact import Artefact
     from workbench.core.stage import Stage
@@ -13,8 +15,10 @@ if TYPE_CHECKING:
 class PassRecord:
     """One pass over a module.
 
-    `pipeline` is the textual pass pipeline that repeats it, or "" for a rewrite that has none. `before` and `after`
-    give the text; they are called only when it is needed, so an unchanged pass costs no printing.
+    `pipeline` is the textual pass pipeline that repeats it, or "" for a rewrite that has none. `after` gives the text,
+    and `before` too where passes do not follow one another on one module (nested ones, one function at a time); they
+    are called only when it is needed, so an unchanged pass costs no printing. `kind` is the level of that text, `depth`
+    how many passes this one ran inside of, `symbol` the function it worked on where that is not the whole module.
     """
 
     name: str
@@ -24,6 +28,10 @@ class PassRecord:
     after: Callable[[], str]
     error: str = ""
     options: dict[str, Any] = field(default_factory=dict[str, Any])
+    before: Callable[[], str] | None = None
+    kind: IRKind = IRKind.LINALG
+    depth: int = 0
+    symbol: str = ""
 
 
 class Observer:
@@ -45,7 +53,7 @@ class Observer:
         """Passes of the running stage start from this module text."""
 
     def before_pass(self, name: str, pipeline: str) -> None:
-        """A pass is about to run."""
+        """A pass is about to run. Passes nest: each one is ended by `after_pass` after those inside of it."""
 
     def after_pass(self, record: PassRecord) -> None:
         """A pass ran, or failed with `record.error`."""

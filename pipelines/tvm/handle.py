@@ -1,0 +1,26 @@
+"""What the stages of this route hand on besides text: TVM's live objects."""
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Lowered:
+    """A module of TIR functions and the graph that calls them.
+
+    `parameters` are the graph's weights by name (TVM arrays); `target` is TVM's.
+    """
+
+    module: Any
+    graph: str
+    parameters: dict[str, Any]
+    target: Any
+
+
+@dataclass(frozen=True)
+class Built:
+    """Machine code in memory (a TVM runtime module) with the graph that calls it."""
+
+    library: Any
+    graph: str
+    parameters: dict[str, Any]
