@@ -14,7 +14,9 @@ _SASS_OP = re.compile(r"^\s+/\*[0-9a-f]{4,}\*/\s+(?:@!?\w+\s+)?([A-Z][A-Z0-9_]*)
 _RELAY_OP = re.compile(r"^\s+(?:%\w+ = )?(?!fn\b|if\b)([a-z][\w.]*)\(", re.MULTILINE)
 _TIR_LOOP = re.compile(r"^ *for [\w, ]+ in (?:T\.)?(\w+)\(", re.MULTILINE)
 _TIR_STORE = re.compile(r"^ *\w+\[.*?\] = ", re.MULTILINE)
-_RELAX_OP = re.compile(r"\bR\.(?!(?:func_attr|dataflow|output|const|shape|dtype|str|prim_value|tuple|function)\b)([a-z][\w.]*)\(")
+_RELAX_OP = re.compile(
+    r"\bR\.(?!(?:func_attr|dataflow|output|const|shape|dtype|str|prim_value|tuple|function)\b)([a-z][\w.]*)\("
+)
 _TIR_CALL = re.compile(
     r"\bT\.(?!(?:u?int|b?float|bool|handle|Buffer|func_attr|target|parallel|vectorized|unroll|serial|grid|prim_func|reads|writes|init)\w*\()(\w+)\("
 )

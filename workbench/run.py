@@ -89,7 +89,9 @@ def lower(request: LowerRequest, progress: Progress = lambda _: None) -> Trace:
         for span in pipeline.segments(start, stop):
             params = _span_params(request, root, span)
             command = commands[pipeline.stages[span.start].process]
-            verdicts += run_job("workbench.run:run_span", params, root / "worker.log", progress, request.seconds, command)
+            verdicts += run_job(
+                "workbench.run:run_span", params, root / "worker.log", progress, request.seconds, command
+            )
         for wrong in (v for v in verdicts if not v["ok"]):
             raise NumbersDiffer(f"output '{wrong['output']}' is not the reference's: {wrong['reason']}")
     except WorkbenchError as error:

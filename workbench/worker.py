@@ -38,8 +38,9 @@ def run_job(
 ) -> Any:
     """Run `job` ("module:function", called with `params` and a function that sends messages) in a fresh process.
 
-    `command` starts a worker, of this Python or of a toolchain's. Its stdout and stderr go to `log`. Returns what the function returned (JSON). Raises the WorkbenchError that the
-    function raised, or WorkerCrashed when the process died or passed `seconds`; KeyboardInterrupt ends the job first.
+    `command` starts a worker, of this Python or of a toolchain's. Its stdout and stderr go to `log`. Returns what the
+    function returned (JSON). Raises the WorkbenchError that the function raised, or WorkerCrashed when the process died
+    or passed `seconds`; KeyboardInterrupt ends the job first.
     """
     read, write = os.pipe()
     with log.open("ab") as output:

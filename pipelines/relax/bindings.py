@@ -30,6 +30,12 @@ def load(module: str = "", threads: int = 1) -> Any:
         raise ToolMissing(f"TVM does not load ({error}); run: workbench toolchain install relax") from None
 
 
+def load_ffi() -> Any:
+    """The package under TVM that holds its objects."""
+    load()
+    return importlib.import_module("tvm_ffi")
+
+
 def host(target: Target) -> Any:
     """TVM's target for a CPU by LLVM's name of it. Raises UsageError for a CPU that LLVM does not know."""
     tvm = load(threads=target.threads)

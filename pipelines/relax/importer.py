@@ -6,14 +6,16 @@ from typing import Any
 
 import numpy as np
 from onnx import ModelProto, numpy_helper
-from tvm import relax
-from tvm.relax.frontend.onnx import onnx_frontend
-from tvm.relax.frontend.torch.exported_program_translator import ExportedProgramImporter
 
 from pipelines.importers.fx.tensors import as_numpy
 from pipelines.importers.onnx.graph import opset_of, where
+from pipelines.relax.bindings import load
 from pipelines.tvm.bindings import said
 from workbench.core.errors import CompileError
+
+_relax: Any = load("relax")
+_fx: Any = load("relax.frontend.torch.exported_program_translator")
+_onnx: Any = load("relax.frontend.onnx.onnx_frontend")
 
 Array = np.ndarray[Any, Any]
 
@@ -38,14 +40,14 @@ def import_program(program: Any) -> tuple[Any, dict[str, Array]]:
         no_bind_return_tuple=False,
         custom_convert_map=None,
     )
-    module, _ = relax.frontend.detach_params(module)
+    module, _ = _relax.frontend.detach_params(module)
     targets = {spec.arg.name: spec.target for spec in decomposed.graph_signature.input_specs}
     main = module["main"]
     trailing = [targets[str(p.name)] for p in main.params[int(main.attrs["num_input"]) :]]
     return module, {name: as_numpy(decomposed.state_dict[name]) for name in trailing}
 
 
-class _Program(ExportedProgramImporter):
+class _Program(_fx.ExportedProgramImporter):
     """TVM's importer of exported programs."""
 
     def create_convert_map(self) -> dict[str, Callable[[Any], Any]]:
@@ -83,7 +85,7 @@ def import_onnx(model: ModelProto, inputs: Sequence[str]) -> tuple[Any, dict[str
     """
     importer = _Graph()
     module = importer.from_onnx(ordered(model, inputs).graph, opset_of(model))
-    module, _ = relax.frontend.detach_params(module)
+    module, _ = _relax.frontend.detach_params(module)
     return module, importer.weights
 
 
@@ -97,7 +99,7 @@ def ordered(model: ModelProto, inputs: Sequence[str]) -> ModelProto:
     return out
 
 
-class _Graph(onnx_frontend.ONNXGraphImporter):
+class _Graph(_onnx.ONNXGraphImporter):
     """TVM's importer of one ONNX graph; its larger weights are trailing parameters."""
 
     def __init__(self) -> None:
@@ -108,13 +110,13 @@ class _Graph(onnx_frontend.ONNXGraphImporter):
         for weight in graph.initializer:
             array = numpy_helper.to_array(weight)
             if array.size <= INLINE:
-                self._nodes[weight.name] = relax.const(array)
+                self._nodes[weight.name] = _relax.const(array)
             else:
                 self.weights[weight.name] = array
                 super()._parse_graph_initializers(type(graph)(initializer=[weight]))
 
     def _check_for_unsupported_ops(self, graph: Any) -> None:
-        known = {*onnx_frontend._get_convert_map(), "If", "Constant"}
+        known = {*_onnx._get_convert_map(), "If", "Constant"}
         for node in graph.node:
             if node.op_type not in known:
                 raise CompileError(f"{where(node)}: TVM has no converter for it; {REMEDY}")

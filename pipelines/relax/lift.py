@@ -3,8 +3,11 @@
 from typing import Any
 
 import numpy as np
-from tvm import IRModule, relax
-from tvm.relax.expr_functor import PyExprMutator, mutator
+
+from pipelines.relax.bindings import load
+
+_relax: Any = load("relax")
+_functor: Any = load("relax.expr_functor")
 
 Array = np.ndarray[Any, Any]
 
@@ -19,14 +22,14 @@ def lift_constants(module: Any, taken: set[str]) -> tuple[Any, dict[str, Array]]
     body = lifter.visit_expr(main.body)
     if not lifter.arrays:
         return module, {}
-    function = relax.Function([*main.params, *lifter.variables], body, main.ret_ty, main.is_pure, main.attrs)
+    function = _relax.Function([*main.params, *lifter.variables], body, main.ret_ty, main.is_pure, main.attrs)
     functions = {name: f for name, f in module.functions.items() if str(name.name_hint) != "main"}
     functions[module.get_global_var("main")] = function
-    return IRModule(functions, attrs=module.attrs), lifter.arrays
+    return load().IRModule(functions, attrs=module.attrs), lifter.arrays
 
 
-@mutator
-class _Lifter(PyExprMutator):
+@_functor.mutator
+class _Lifter(_functor.PyExprMutator):
     """Replaces constants by new variables. One that is used twice becomes one parameter."""
 
     def __init__(self, module: Any, taken: set[str]) -> None:
@@ -43,6 +46,6 @@ class _Lifter(PyExprMutator):
             name = next(n for i in range(len(self._taken) + 1) if (n := f"constant_{i}") not in self._taken)
             self._taken.add(name)
             self.arrays[name] = op.data.numpy()
-            self._seen[op] = relax.Var(name, op.ty)
+            self._seen[op] = _relax.Var(name, op.ty)
             self.variables.append(self._seen[op])
         return self._seen[op]

@@ -28,9 +28,7 @@ class VmExecutable(Executable):
         self._main = machine["main"]
         self._tensor = tvm.runtime.tensor
         self._signature = signature
-        self._constants = [
-            self._tensor(get_constant(ctx.store, c.sha256, c.dtype)) for c in signature.constants
-        ]
+        self._constants = [self._tensor(get_constant(ctx.store, c.sha256, c.dtype)) for c in signature.constants]
 
     def __call__(self, inputs: Arrays) -> Arrays:
         """Run once."""

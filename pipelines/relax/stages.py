@@ -167,7 +167,7 @@ def operators_of(module: Any) -> dict[str, str]:
     found: dict[str, str] = {}
 
     def visit(node: Any) -> None:
-        value = getattr(node, "value", None)
+        value: Any = getattr(node, "value", None)
         if isinstance(node, relax.VarBinding) and isinstance(value, load("ir").Call) and isinstance(value.op, op):
             name = str(value.op.name)
             if name.removeprefix("relax.") not in _KEPT:

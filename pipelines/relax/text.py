@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from pipelines.relax.bindings import load, refusals
+from pipelines.relax.bindings import load, load_ffi, refusals
 from workbench.core.kinds import IRKind
 
 
@@ -37,9 +37,8 @@ def same(a: Any, b: Any) -> bool:
     """Whether a pass left every function as it was."""
     if a.same_as(b):
         return True
-    import tvm_ffi
-
+    structural_equal = load_ffi().structural_equal
     one, other = functions_of(a), functions_of(b)
     return one.keys() == other.keys() and all(
-        f.same_as(other[name]) or tvm_ffi.structural_equal(f, other[name]) for name, f in one.items()
+        f.same_as(other[name]) or structural_equal(f, other[name]) for name, f in one.items()
     )

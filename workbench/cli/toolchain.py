@@ -52,7 +52,9 @@ class Row:
 def list_(json: JsonOption = False) -> None:
     """List the toolchains and whether they are there."""
     root = default_root()
-    rows = [Row(t.name, t.summary, t.problem(root) or "ok", str(root / t.name), t.packages) for t in TOOLCHAINS.values()]
+    rows = [
+        Row(t.name, t.summary, t.problem(root) or "ok", str(root / t.name), t.packages) for t in TOOLCHAINS.values()
+    ]
     if json:
         print_json([vars(row) for row in rows])
         return

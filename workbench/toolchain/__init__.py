@@ -60,7 +60,9 @@ class Toolchain:
         """Its interpreter; raises ToolMissing with the line that installs it."""
         problem = self.problem(root)
         if problem:
-            raise ToolMissing(f"the {self.name} toolchain in {root / self.name} is {problem}; run: {self.install_command}")
+            raise ToolMissing(
+                f"the {self.name} toolchain in {root / self.name} is {problem}; run: {self.install_command}"
+            )
         return python_of(root / self.name)
 
 
@@ -68,7 +70,9 @@ TOOLCHAINS: Mapping[str, Toolchain] = MappingProxyType(
     {
         t.name: t
         for t in (
-            Toolchain("relax", "TVM 0.27: Relax, MetaSchedule, CUDA source", ("tvm", "torch", "onnx", "onnxscript"), 1.7),
+            Toolchain(
+                "relax", "TVM 0.27: Relax, MetaSchedule, CUDA source", ("tvm", "torch", "onnx", "onnxscript"), 1.7
+            ),
         )
     }
 )
@@ -88,7 +92,9 @@ def python_of(folder: Path) -> Path:
 
 
 # The rooms of this package come last on the path, so that the toolchain's own packages win over those beside them.
-_FOREIGN = "import sys; sys.path.append(sys.argv.pop(1)); from workbench.worker import main; sys.exit(main(sys.argv[1:]))"
+_FOREIGN = (
+    "import sys; sys.path.append(sys.argv.pop(1)); from workbench.worker import main; sys.exit(main(sys.argv[1:]))"
+)
 
 
 def worker_command(process: str, root: Path | None = None) -> tuple[str, ...]:
