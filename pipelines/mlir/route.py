@@ -7,6 +7,7 @@ from pipelines.mlir.host.lowering import Assemble, Loops, Optimize, ToLlvm, Tran
 from pipelines.mlir.host.run import RunHost
 from pipelines.mlir.linalg import Bufferize, Fuse
 from pipelines.mlir.tiled.stages import TILED_STAGES
+from workbench.core.errors import UsageError
 from workbench.core.pipeline import Pipeline
 from workbench.core.route import Route, RouteChoices
 from workbench.core.stage import Stage
@@ -18,6 +19,8 @@ def build(choices: RouteChoices) -> Pipeline:
     At the naive level both legs start from the same buffers; at the tiled level the host leg goes its own way from
     linalg on, and comes first.
     """
+    if choices.target.threads > 1 and choices.level == "naive":
+        raise UsageError("the naive level makes code for one thread; for more: --opt tiled")
     machine: tuple[Stage, ...] = (ToLlvm(), Translate(), Optimize(), Assemble(), RunHost())
     plain: tuple[Stage, ...] = (Fuse(), Bufferize())
     cuda: tuple[Stage, ...] = ()

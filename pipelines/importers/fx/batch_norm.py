@@ -1,6 +1,7 @@
 """fold-batch-norm: batch norms in evaluation mode become part of the convolution or linear layer before them."""
 
 import copy
+import dataclasses
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -50,11 +51,9 @@ def fold(program: Any) -> tuple[Any, int]:
     state = dict(program.state_dict)
     signature = program.graph_signature
     weights = {s.arg.name: s.target for s in signature.input_specs if s.target in state}
-    folded = sum(
-        _fold_one(node, weights, state)
-        for node in list(module.graph.nodes)
-        if node.target == torch.ops.aten.batch_norm.default
-    )
+    norms = [n for n in module.graph.nodes if n.target == torch.ops.aten.batch_norm.default]
+    pairs = [(norm, norm.args[0]) for norm in norms]
+    folded = {norm.name: layer.name for norm, layer in pairs if _fold_one(norm, weights, state)}
     if not folded:
         return program, 0
     unused = {n.name for n in module.graph.find_nodes(op="placeholder") if not n.users and n.name in weights}
@@ -66,14 +65,21 @@ def fold(program: Any) -> tuple[Any, int]:
     made = torch.export.ExportedProgram(
         root=module,
         graph=module.graph,
-        graph_signature=ExportGraphSignature(kept, signature.output_specs),
+        graph_signature=ExportGraphSignature(kept, [_renamed(s, folded) for s in signature.output_specs]),
         state_dict={s.target: state[s.target] for s in kept if s.target in state},
         range_constraints=program.range_constraints,
         module_call_graph=program.module_call_graph,
         example_inputs=program.example_inputs,
         constants=program.constants,
     )
-    return made, folded
+    return made, len(folded)
+
+
+def _renamed(spec: Any, names: dict[str, str]) -> Any:
+    """An output's specification after nodes were replaced by others."""
+    if getattr(spec.arg, "name", None) not in names:
+        return spec
+    return dataclasses.replace(spec, arg=dataclasses.replace(spec.arg, name=names[spec.arg.name]))
 
 
 def copied(module: Any) -> Any:

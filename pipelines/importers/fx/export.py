@@ -34,17 +34,24 @@ class Export(Stage):
 
 def refuse_random(program: Any) -> None:
     """Raises CompileError for an operator that draws random numbers: no result of such a model can be judged."""
-    import torch
-
     for node in program.graph.nodes:
-        if torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ()):
-            # torch.export keeps dropout as one operator, random or not: only its `train` argument tells.
-            if "dropout" in str(node.target) and len(node.args) > 2 and node.args[2] is False:
-                continue
+        if _is_random(node):
             raise CompileError(
                 f"{node.target} at node '{node.name}' draws random numbers, so its result cannot be judged; "
                 "put the module in evaluation mode, or draw them outside and pass them in"
             )
+
+
+def _is_random(node: Any) -> bool:
+    import torch
+
+    if torch.Tag.nondeterministic_seeded not in getattr(node.target, "tags", ()):
+        return False
+    # Dropout and attention carry the tag whether they drop anything or not: their arguments tell.
+    names = [a.name for a in node.target._schema.arguments]
+    values = {a.name: a.default_value for a in node.target._schema.arguments if a.has_default_value()}
+    values |= dict(zip(names, node.args, strict=False)) | node.kwargs
+    return all(values.get(name, True) for name in ("dropout_p", "dropout", "p", "train", "training"))
 
 
 def fx_artefact(ir: Artefact, source: Source) -> Artefact:

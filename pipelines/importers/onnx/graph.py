@@ -92,7 +92,10 @@ class Graph:
         made.input.extend(self.inputs)
         made.output.extend(graph.output)
         made.initializer.extend(numpy_helper.from_array(a, n) for n, a in self.constants.items() if n in used)
-        made.value_info.extend(v for v in graph.value_info if v.name in used)
+        # A size that inference could only give a name would stand in the way of its value, once that is known.
+        made.value_info.extend(
+            v for v in graph.value_info if v.name in used - self.constants.keys() and self.shape(v.name) is not None
+        )
         model = ModelProto()
         model.CopyFrom(self.model)
         model.graph.CopyFrom(made)

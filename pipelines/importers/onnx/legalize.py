@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 from onnx import NodeProto
 
+from pipelines.importers.onnx.check import check_static
 from pipelines.importers.onnx.graph import Graph
 from pipelines.importers.onnx.rewrite import Rule, apply
 from pipelines.importers.onnx.shapes import settle
@@ -26,6 +27,7 @@ def legalize(graph: Graph, rules: Mapping[str, Rule]) -> dict[str, int]:
             replaced[node.op_type] += made is not None
             nodes.extend([node] if made is None else made)
         if replaced.total() == before:
+            check_static(graph)
             return {kind: n for kind, n in replaced.items() if n}
         graph.nodes = nodes
         settle(graph)

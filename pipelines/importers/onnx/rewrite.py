@@ -10,6 +10,10 @@ from pipelines.importers.onnx.graph import Array, Graph, Value, attributes, subg
 from workbench.core.errors import CompileError
 
 
+class SizeUnknown(Exception):
+    """A rule needs a size that is not known yet: other rewrites may have to come first."""
+
+
 class Rewrite:
     """The replacement of `node`, built by emitting nodes; they take over its name, which later forms carry along."""
 
@@ -47,7 +51,7 @@ class Rewrite:
     def _static(self, value: Value) -> tuple[int, ...]:
         shape = self.graph.shape(value)
         if shape is None:
-            raise CompileError(f"{where(self.node)}: the size of '{value}' is only known at run time")
+            raise SizeUnknown(value)
         return shape
 
     def op(self, kind: str, *inputs: Value, **options: Any) -> Value:
@@ -85,7 +89,10 @@ Rule = Callable[[Rewrite], Sequence[Value] | None]
 def apply(graph: Graph, node: NodeProto, rule: Rule) -> list[NodeProto] | None:
     """The nodes that replace `node`, None when the rule leaves it."""
     rewrite = Rewrite(graph, node)
-    results = rule(rewrite)
+    try:
+        results = rule(rewrite)
+    except SizeUnknown:
+        return None
     if results is None:
         return None
     made = {name for n in rewrite.made for name in n.output}
@@ -119,7 +126,10 @@ def by_definition(rewrite: Rewrite) -> list[Value] | None:
     outputs = [helper.make_tensor_value_info(n, graph.element(n), graph.shape(n)) for n in node.output if n]
     opsets = [helper.make_opsetid("", graph.opset)]
     model = helper.make_model(helper.make_graph([node], "call", inputs, outputs), opset_imports=opsets)
-    body = inliner.inline_selected_functions(model, [("", node.op_type)], inline_schema_functions=True).graph
+    try:
+        body = inliner.inline_selected_functions(model, [("", node.op_type)], inline_schema_functions=True).graph
+    except RuntimeError:  # onnx 1.23 fails on some definitions when an optional input in the middle is left out
+        raise CompileError(f"{where(node)} with these inputs has no lowering; export the model without it") from None
     if len(body.node) == 1 and body.node[0].op_type == node.op_type:
         return None
     kept = {"", *node.input}

@@ -2,8 +2,9 @@
 
 from onnx import ModelProto, shape_inference, version_converter
 
+from pipelines.importers.onnx.control import inline_control
 from pipelines.importers.onnx.fold import drop_unused, fold_constants
-from pipelines.importers.onnx.graph import Graph, opset_of
+from pipelines.importers.onnx.graph import Graph, opset_of, where
 from workbench.core.errors import CompileError
 
 MISJUDGED = ("STFT", "MeanVarianceNormalization")
@@ -13,6 +14,9 @@ MISJUDGED = ("STFT", "MeanVarianceNormalization")
 def upgrade(model: ModelProto, opset: int) -> tuple[ModelProto, str]:
     """The model at the highest opset up to `opset` that the converter reaches, and what stopped it before that."""
     model = Graph(model).to_model()
+    if opset_of(model) < 9 and (old := next((n for n in model.graph.node if n.op_type == "Scan"), None)):
+        # onnx's converter would let it through with the meaning it has from opset 9 on, which has no batch.
+        raise CompileError(f"{where(old)} is of opset 8, which no converter raises; export with opset 9 or later")
     for version in range(opset_of(model) + 1, opset + 1):
         try:
             model = version_converter.convert_version(model, version)
@@ -22,9 +26,9 @@ def upgrade(model: ModelProto, opset: int) -> tuple[ModelProto, str]:
 
 
 def settle(graph: Graph) -> Graph:
-    """Infer types and fold constants until nothing changes."""
+    """Infer types, fold constants and follow decided control flow until nothing changes."""
     infer(graph)
-    while fold_constants(graph):
+    while fold_constants(graph) or inline_control(graph):
         infer(graph)
     if drop_unused(graph):
         infer(graph)

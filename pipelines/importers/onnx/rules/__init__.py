@@ -16,17 +16,20 @@ from pipelines.importers.onnx.rules import (
 
 BY_DEFINITION = (
     "AffineGrid",
+    "Attention",
     "BlackmanWindow",
+    "CausalConvWithState",
     "CenterCropPad",
     "DepthToSpace",
     "DynamicQuantizeLinear",
     "HammingWindow",
     "HannWindow",
+    "LinearAttention",
     "NegativeLogLikelihoodLoss",
+    "RMSNormalization",
     "RotaryEmbedding",
     "SoftmaxCrossEntropyLoss",
     "SpaceToDepth",
-    "SwiGLU",
     "Swish",
 )
 """Operators that ONNX itself defines in terms of others, and that have no conversion or a wrong one."""
@@ -35,6 +38,7 @@ RULES: dict[str, Rule] = {
     **dict.fromkeys(BY_DEFINITION, by_definition),
     "BatchNormalization": normalization.batch_norm,
     "BitShift": elementwise.bit_shift,
+    "CastLike": elementwise.cast_like,
     "Compress": indexing.compress,
     "ConvInteger": quantization.conv_integer,
     "ConvTranspose": windows.conv_transpose,

@@ -6,6 +6,11 @@ from pipelines.importers.onnx.graph import Value
 from pipelines.importers.onnx.rewrite import Rewrite
 
 
+def cast_like(r: Rewrite) -> list[Value]:
+    """A conversion to the type of the second input, whose values do not matter."""
+    return [r.cast(r.input(0), r.dtype(1))]
+
+
 def bit_shift(r: Rewrite) -> list[Value] | None:
     """A shift by the width or more, which the machine leaves undefined, pushes every bit out."""
     kind = r.dtype()
