@@ -11,6 +11,7 @@ from pipelines.importers.fx.tensors import as_numpy
 from pipelines.importers.onnx.graph import opset_of, where
 from pipelines.relax.bindings import load
 from pipelines.tvm.bindings import said
+from pipelines.tvm.names import identifiers
 from workbench.core.errors import CompileError
 
 _relax: Any = load("relax")
@@ -83,10 +84,11 @@ def import_onnx(model: ModelProto, inputs: Sequence[str]) -> tuple[Any, dict[str
     The parameters of `@main` are `inputs` and then the weights, in order. Raises CompileError naming the node that TVM
     refuses.
     """
-    importer = _Graph()
+    weights = {t.name: a for t in model.graph.initializer if (a := numpy_helper.to_array(t)).size > INLINE}
+    importer = _Graph(dict(zip((*inputs, *weights), identifiers([*inputs, *weights]), strict=True)))
     module = importer.from_onnx(ordered(model, inputs).graph, opset_of(model))
     module, _ = _relax.frontend.detach_params(module)
-    return module, importer.weights
+    return module, weights
 
 
 def ordered(model: ModelProto, inputs: Sequence[str]) -> ModelProto:
@@ -100,20 +102,29 @@ def ordered(model: ModelProto, inputs: Sequence[str]) -> ModelProto:
 
 
 class _Graph(_onnx.ONNXGraphImporter):
-    """TVM's importer of one ONNX graph; its larger weights are trailing parameters."""
+    """TVM's importer of one ONNX graph.
 
-    def __init__(self) -> None:
+    The values in `names` are parameters, called so: TVM copies names into CUDA source as they are. Other weights are
+    constants.
+    """
+
+    def __init__(self, names: dict[str, str]) -> None:
         super().__init__({}, "float32", keep_params_in_input=True)
-        self.weights: dict[str, Array] = {}
+        self._names = names
+
+    def _sanitize_name(self, name: str) -> str:
+        return self._names[name]
 
     def _parse_graph_initializers(self, graph: Any) -> None:
         for weight in graph.initializer:
             array = numpy_helper.to_array(weight)
-            if array.size <= INLINE:
-                self._nodes[weight.name] = _relax.const(array)
-            else:
-                self.weights[weight.name] = array
-                super()._parse_graph_initializers(type(graph)(initializer=[weight]))
+            if weight.name not in self._names:
+                self._nodes[weight.name] = _relax.const(np.array(array))
+                continue
+            name = self._names[weight.name]
+            variable = self._new_var(name, shape=array.shape, dtype=array.dtype.name)
+            self._nodes[weight.name] = variable
+            self._params[name] = (variable, load().runtime.tensor(np.array(array)))
 
     def _check_for_unsupported_ops(self, graph: Any) -> None:
         known = {*_onnx._get_convert_map(), "If", "Constant"}

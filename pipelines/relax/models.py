@@ -7,11 +7,12 @@ from typing import Any, ClassVar
 from pipelines.importers.constants import stored
 from pipelines.importers.fx.batch_norm import FoldBatchNorm
 from pipelines.importers.fx.export import Export
-from pipelines.importers.onnx.stages import FoldBatchNormOnnx, InferShapes, Load, UpgradeOpset
+from pipelines.importers.onnx.stages import FoldBatchNormOnnx, InferShapes, Legalize, Load, UpgradeOpset
 from pipelines.importers.reference import FxReference, OnnxReference, source_of
 from pipelines.relax.bindings import PROCESS, load, refusals
 from pipelines.relax.text import text_of
 from workbench.core.artefact import Artefact
+from workbench.core.errors import CompileError
 from workbench.core.kinds import IRKind
 from workbench.core.source import Source
 from workbench.core.stage import Context, Stage
@@ -66,6 +67,12 @@ class RelaxFoldBatchNormOnnx(FoldBatchNormOnnx):
     process: ClassVar[str] = PROCESS
 
 
+class RelaxLegalizeOnnx(Legalize):
+    """Operators that importers lack or get wrong in terms of others, in the toolchain."""
+
+    process: ClassVar[str] = PROCESS
+
+
 @dataclass(frozen=True)
 class ImportRelax(Stage):
     """Relax, one or a few operators for each node; weights are trailing parameters of `@main`."""
@@ -83,6 +90,11 @@ class ImportRelax(Stage):
         with refusals("TVM cannot import the model"):
             module, weights = self.convert(source)
             module, lifted = lift_constants(module, {str(p.name) for p in module["main"].params})
+        empty = empty_value(module)
+        if empty:
+            raise CompileError(
+                f"'{empty}' has no elements, and TVM leaves what is summed over nothing unset; lower the model --via mlir"
+            )
         signature = Signature(
             tuple(TensorSpec(name, a.shape, a.dtype.name) for name, a in source.inputs.items()),
             results_of(module, source.output_names),
@@ -110,13 +122,24 @@ class ImportRelaxOnnx(ImportRelax):
 
 
 def results_of(module: Any, names: tuple[str, ...]) -> tuple[TensorSpec, ...]:
-    """The results of `@main` under the user's names for them."""
+    """The tensors that `@main` gives, under the user's names for them."""
     kind = module["main"].ret_ty
-    fields = list(kind.fields) if hasattr(kind, "fields") else [kind]
+    fields = [f for f in (kind.fields if hasattr(kind, "fields") else [kind]) if hasattr(f, "shape")]
     return tuple(
         TensorSpec(name, tuple(int(d) for d in field.shape), str(field.dtype))
         for name, field in zip(names, fields, strict=True)
     )
+
+
+def empty_value(module: Any) -> str:
+    """The first value of `@main` that has no elements, "" when every one has."""
+    main = module["main"]
+    made = (binding.var for block in main.body.blocks for binding in block.bindings)
+    for value in (*main.params, *made):
+        shape = getattr(value.ty, "shape", None)
+        if shape is not None and any(int(d) == 0 for d in shape):
+            return str(value.name)
+    return ""
 
 
 def with_constants(ctx: Context, ir: Artefact, module: Any) -> tuple[Any, Signature]:

@@ -11,6 +11,7 @@ from pipelines.relax.models import (
     RelaxFoldBatchNormOnnx,
     RelaxFxReference,
     RelaxInferShapes,
+    RelaxLegalizeOnnx,
     RelaxLoad,
     RelaxOnnxReference,
     RelaxUpgradeOpset,
@@ -25,6 +26,7 @@ from pipelines.relax.stages import (
     RelaxToLlvmIr,
     RelaxToTir,
 )
+from workbench.core.errors import UsageError
 from workbench.core.pipeline import Pipeline
 from workbench.core.route import Route, RouteChoices
 from workbench.core.stage import Stage
@@ -32,7 +34,7 @@ from workbench.core.stage import Stage
 FX: tuple[type[Stage], ...] = (RelaxExport, RelaxFxReference, RelaxFoldBatchNorm, ImportRelax)
 ONNX: tuple[type[Stage], ...] = (
     *(RelaxLoad, RelaxOnnxReference, RelaxUpgradeOpset, RelaxInferShapes, RelaxFoldBatchNormOnnx),
-    ImportRelaxOnnx,
+    *(RelaxLegalizeOnnx, ImportRelaxOnnx),
 )
 SHARED: tuple[type[Stage], ...] = (LegalizeRelax, FuseRelax)
 HOST: tuple[type[Stage], ...] = (PlanRelax, RelaxToTir, RelaxHostTir, RelaxToLlvmIr, RelaxAssembly, RunVm)
@@ -41,6 +43,8 @@ CUDA: tuple[type[Stage], ...] = (ScheduleCuda, CudaTir, CudaSource, CompileCuda,
 
 def build(choices: RouteChoices) -> Pipeline:
     """Import and fuse; then the host leg, and, when a chip is named, the CUDA leg from the fused model."""
+    if choices.target.threads > 1:
+        raise UsageError("the relax route makes untuned code, which has one thread; leave out --threads")
     stages = [*(ONNX if choices.frontend == "onnx" else FX), *SHARED]
     if choices.target.cpu:
         stages += HOST

@@ -34,7 +34,7 @@ class VmExecutable(Executable):
         """Run once."""
         given = [self._tensor(checked_input(spec, inputs)) for spec in self._signature.inputs]
         result: Any = self._main(*given, *self._constants)
-        results = [result] if len(self._signature.outputs) == 1 and hasattr(result, "numpy") else list(result)
+        results = [result] if hasattr(result, "numpy") else [r for r in result if r is not None]
         return {spec.name: r.numpy() for spec, r in zip(self._signature.outputs, results, strict=True)}
 
 

@@ -29,18 +29,20 @@ class RelaxStage(Stage):
 class LegalizeRelax(RelaxStage):
     """Operators as calls of TIR functions, one for each; what follows from constants is computed."""
 
-    name: ClassVar[str] = "legalize"
+    name: ClassVar[str] = "legalize-ops"
     consumes: ClassVar[IRKind] = IRKind.RELAX
     produces: ClassVar[IRKind] = IRKind.RELAX
 
     def apply(self, ctx: Context, ir: Artefact) -> Artefact:
+        from pipelines.relax.nan import nan_safe
+
         relax = load("relax")
         step = relax.transform
         steps = [
             step.DecomposeOpsForInference(),
             relax.backend.DispatchSampling(),
             relax.backend.DispatchSortScan(),
-            step.LegalizeOps(),
+            step.LegalizeOps(nan_safe()),
             step.FoldConstant(),
             step.DeadCodeElimination(),
         ]

@@ -1,4 +1,4 @@
-"""Toolchains: where they are looked for, made whole or not at all, and who runs in them. Python and pip are stand-ins."""
+"""Toolchains: where they are looked for, made whole or not at all, and who runs in them. pip is a stand-in."""
 
 import fcntl
 import json
