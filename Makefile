@@ -40,7 +40,7 @@ bench: setup ## measure compile and run times against peers; writes docs/benchma
 	$(BIN)/python -m tests.bench
 
 golden: setup ## rewrite the golden IR after an intended change
-	$(BIN)/python -m pytest -n 2 tests/filecheck --update-golden
+	$(BIN)/python -m pytest -n 2 tests/filecheck tests/tvm/test_route.py --update-golden
 
 clean: ## remove the environment and the traces
 	rm -rf $(VENV) traces/runs

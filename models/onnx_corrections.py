@@ -1,4 +1,4 @@
-"""Operators of older opsets that onnx.reference evaluates by the rules of a newer one."""
+"""Operators that onnx.reference evaluates wrongly, or by the rules of a newer opset."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,19 @@ class BatchNormalization(OpRun):
     ) -> tuple[Array]:
         scale, bias, mean, var = (v.reshape(-1, *[1] * (x.ndim - 2)) for v in (scale, bias, mean, var))
         return ((x - mean) / np.sqrt(var + epsilon) * scale + bias,)
+
+
+class LRN(OpRun):
+    """Any opset. onnx.reference normalises as many channels as the batch has elements and leaves the others alone."""
+
+    op_domain = ""
+    op_schema = get_schema("LRN", 13)
+
+    def _run(self, x: Array, alpha: float, beta: float, bias: float, size: int) -> tuple[Array]:
+        before, after = (size - 1) // 2, size // 2
+        squares = np.pad(x**2, [(0, 0), (before, after), *[(0, 0)] * (x.ndim - 2)])
+        windows = sum(squares[:, i : i + x.shape[1]] for i in range(size))
+        return (x / (bias + alpha / size * windows) ** beta,)
 
 
 class Softmax(OpRun):
@@ -64,4 +77,5 @@ def as_rows(x: Array, axis: int) -> Array:
 
 def corrections(opset: int) -> list[type[OpRun]]:
     """What replaces onnx.reference's own operators in a model of this opset."""
-    return [*([BatchNormalization] if 7 <= opset < 14 else []), *([Softmax, LogSoftmax, Hardmax] if opset < 13 else [])]
+    old = [*([BatchNormalization] if 7 <= opset < 14 else []), *([Softmax, LogSoftmax, Hardmax] if opset < 13 else [])]
+    return [LRN, *old]

@@ -249,3 +249,12 @@ def test_windows_match_onnxruntime(tmp_path: Path, op: str, attributes: dict[str
         weights = {}
     proto = model([node], [value("x", [2, 4, 9, 10])], [value("y", None)], 19, **weights)
     check_against_onnxruntime(save(tmp_path / "m.onnx", proto))
+
+
+@pytest.mark.parametrize("size", [1, 3, 5])
+def test_every_channel_is_normalised(size: int, tmp_path: Path) -> None:
+    node = helper.make_node("LRN", ["x"], ["y"], size=size, alpha=0.5, bias=2.0)
+    path = save(tmp_path / "lrn.onnx", model([node], [value("x", [2, 7, 3, 4])], [value("y", [2, 7, 3, 4])]))
+    source = load_source(ModelRequest(path))
+    (want,) = onnxruntime.InferenceSession(path).run(None, source.inputs)
+    np.testing.assert_allclose(source.reference(source.inputs)["y"], want, rtol=1e-6)

@@ -62,7 +62,7 @@ RANDOM = frozenset(
 )
 """Operators that draw numbers."""
 
-UNSOUND = frozenset({"Det", "MaxUnpool", "DeformConv", "RoiAlign", "Col2Im", "TfIdfVectorizer", "ImageDecoder"})
+UNSOUND = frozenset({"Det", "MaxUnpool", "DeformConv", "RoiAlign", "Col2Im", "ImageDecoder"})
 """Operators whose conversion crashes, or fails far from where it could say why."""
 
 

@@ -1,5 +1,6 @@
 """An ONNX graph that can be looked up and rewritten: types by name, constants as arrays, nodes in order."""
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -21,9 +22,8 @@ class Graph:
     """
 
     def __init__(self, model: ModelProto) -> None:
-        self.model = ModelProto()
-        self.model.CopyFrom(model)
-        self.constants: dict[Value, Array] = {t.name: numpy_helper.to_array(t) for t in self.model.graph.initializer}
+        self.model = without_weights(model)
+        self.constants: dict[Value, Array] = {t.name: numpy_helper.to_array(t) for t in model.graph.initializer}
         self.nodes: list[NodeProto] = list(self.model.graph.node)
         self.opset = opset_of(model)
         self._fresh = 0
@@ -83,25 +83,47 @@ class Graph:
         self.constants[name] = np.asarray(array)
         return name
 
-    def to_model(self) -> ModelProto:
-        """The graph as a model again; constants and types that nothing uses are left out."""
+    def to_model(self, largest: float = math.inf) -> ModelProto:
+        """The graph as a model again, without constants and types that nothing uses.
+
+        Constants of more than `largest` elements become inputs: enough for whoever only looks at types.
+        """
         graph = self.model.graph
         used = used_values(self.nodes) | {v.name for v in graph.output}
-        made = GraphProto(name=graph.name)
+        model = ModelProto()
+        model.CopyFrom(self.model)
+        # Before version 4 a weight that is no input of the graph does not count.
+        model.ir_version = max(model.ir_version, 10)
+        made = model.graph
+        for field in ("node", "input", "value_info"):
+            made.ClearField(field)  # pyright: ignore[reportArgumentType]
         made.node.extend(self.nodes)
         made.input.extend(self.inputs)
-        made.output.extend(graph.output)
-        made.initializer.extend(numpy_helper.from_array(a, n) for n, a in self.constants.items() if n in used)
+        for name, array in self.constants.items():
+            if name in used and array.size <= largest:
+                made.initializer.append(numpy_helper.from_array(array, name))
+            elif name in used:
+                made.input.append(helper.make_tensor_value_info(name, self.element(name), array.shape))
         # A size that inference could only give a name would stand in the way of its value, once that is known.
         made.value_info.extend(
             v for v in graph.value_info if v.name in used - self.constants.keys() and self.shape(v.name) is not None
         )
-        model = ModelProto()
-        model.CopyFrom(self.model)
-        model.graph.CopyFrom(made)
-        # Before version 4 a weight that is no input of the graph does not count.
-        model.ir_version = max(model.ir_version, 10)
         return model
+
+
+def without_weights(model: ModelProto) -> ModelProto:
+    """A copy of a model that leaves its initializers out; copying those would take the longest by far."""
+    out, inner = ModelProto(), GraphProto()
+    for source, target, dropped in ((model, out, "graph"), (model.graph, inner, "initializer")):
+        for field, value in source.ListFields():
+            if field.name == dropped:
+                continue
+            if field.is_repeated:
+                getattr(target, field.name).extend(value)
+            else:
+                setattr(target, field.name, value)
+    out.graph.CopyFrom(inner)
+    return out
 
 
 def opset_of(model: ModelProto) -> int:

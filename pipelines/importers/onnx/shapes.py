@@ -7,22 +7,30 @@ from pipelines.importers.onnx.fold import drop_unused, fold_constants
 from pipelines.importers.onnx.graph import Graph, opset_of, where
 from workbench.core.errors import CompileError
 
+SMALL = 4096
+"""Constants of up to this many elements may say something about shapes; larger ones are weights."""
+
 MISJUDGED = ("STFT", "MeanVarianceNormalization")
 """Operators whose shapes onnx 1.23 itself infers wrongly or not at all; the declared ones are right."""
 
 
 def upgrade(model: ModelProto, opset: int) -> tuple[ModelProto, str]:
     """The model at the highest opset up to `opset` that the converter reaches, and what stopped it before that."""
-    model = Graph(model).to_model()
+    weights = Graph(model)
+    model = weights.to_model(SMALL)
     if opset_of(model) < 9 and (old := next((n for n in model.graph.node if n.op_type == "Scan"), None)):
         # onnx's converter would let it through with the meaning it has from opset 9 on, which has no batch.
         raise CompileError(f"{where(old)} is of opset 8, which no converter raises; export with opset 9 or later")
+    problem = ""
     for version in range(opset_of(model) + 1, opset + 1):
         try:
             model = version_converter.convert_version(model, version)
         except Exception as error:  # the converter's C++ exceptions have no common Python type
-            return model, f"opset {version}: {' '.join(str(error).split())[:200]}"
-    return model, ""
+            problem = f"opset {version}: {' '.join(str(error).split())[:200]}"
+            break
+    converted = Graph(model)
+    converted.constants = weights.constants | converted.constants
+    return converted.to_model(), problem
 
 
 def settle(graph: Graph) -> Graph:
@@ -37,7 +45,7 @@ def settle(graph: Graph) -> Graph:
 
 def infer(graph: Graph) -> None:
     """Write the type of every value into the graph; raises CompileError where the types contradict each other."""
-    model = graph.to_model()
+    model = graph.to_model(SMALL)
     try:
         inferred = shape_inference.infer_shapes(model, strict_mode=True, data_prop=True)
     except shape_inference.InferenceError as error:

@@ -6,15 +6,14 @@ from torch_mlir.extras import onnx_importer  # pyright: ignore[reportMissingImpo
 from dialects.protocol import Module
 from dialects.torch_bindings import INLINE, new_context
 from pipelines.importers.constants import Array
+from pipelines.importers.onnx.graph import without_weights
 from workbench.core.errors import CompileError
 
 
 def weights_as_inputs(model: ModelProto) -> tuple[ModelProto, dict[str, Array]]:
     """The model with its weights as trailing inputs and their values by name; small ones stay, as plain numbers."""
-    out = ModelProto()
-    out.CopyFrom(model)
+    out = without_weights(model)
     out.graph.name = "main"
-    del out.graph.initializer[:]
     weights: dict[str, Array] = {}
     for weight in model.graph.initializer:
         array = numpy_helper.to_array(weight)

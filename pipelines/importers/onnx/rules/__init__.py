@@ -17,13 +17,10 @@ from pipelines.importers.onnx.rules import (
 BY_DEFINITION = (
     "AffineGrid",
     "Attention",
-    "BlackmanWindow",
     "CausalConvWithState",
     "CenterCropPad",
     "DepthToSpace",
     "DynamicQuantizeLinear",
-    "HammingWindow",
-    "HannWindow",
     "LinearAttention",
     "NegativeLogLikelihoodLoss",
     "RMSNormalization",
