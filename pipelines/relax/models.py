@@ -1,6 +1,7 @@
 """The stages from the user's model to Relax: those of every route, run in the toolchain, and TVM's importers."""
 
 import dataclasses
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -11,6 +12,7 @@ from pipelines.importers.onnx.stages import FoldBatchNormOnnx, InferShapes, Lega
 from pipelines.importers.reference import FxReference, OnnxReference, source_of
 from pipelines.relax.bindings import PROCESS, load, refusals
 from pipelines.relax.text import text_of
+from workbench.core.arrays import Arrays, read_npz
 from workbench.core.artefact import Artefact
 from workbench.core.errors import CompileError
 from workbench.core.kinds import IRKind
@@ -89,15 +91,13 @@ class ImportRelax(Stage):
         source = source_of(ir)
         with refusals("TVM cannot import the model"):
             module, weights = self.convert(source)
+            check_sizes(module)
             module, lifted = lift_constants(module, {str(p.name) for p in module["main"].params})
-        empty = empty_value(module)
-        if empty:
-            raise CompileError(
-                f"'{empty}' has no elements, and TVM leaves what is summed over nothing unset; lower the model --via mlir"
-            )
+        outputs = results_of(module, source.output_names)
+        check_results(outputs, read_npz(ctx.numerics / "reference.npz"))
         signature = Signature(
             tuple(TensorSpec(name, a.shape, a.dtype.name) for name, a in source.inputs.items()),
-            results_of(module, source.output_names),
+            outputs,
             stored(ctx.store, weights | lifted),
         )
         return ir.derive(self.produces, text_of(module), handle=module, signature=signature)
@@ -131,15 +131,27 @@ def results_of(module: Any, names: tuple[str, ...]) -> tuple[TensorSpec, ...]:
     )
 
 
-def empty_value(module: Any) -> str:
-    """The first value of `@main` that has no elements, "" when every one has."""
-    main = module["main"]
+def check_sizes(module: Any) -> None:
+    """Raises CompileError naming a value whose size is not known or that has no elements."""
+    main, number = module["main"], load("tirx").IntImm
     made = (binding.var for block in main.body.blocks for binding in block.bindings)
     for value in (*main.params, *made):
-        shape = getattr(value.ty, "shape", None)
-        if shape is not None and any(int(d) == 0 for d in shape):
-            return str(value.name)
-    return ""
+        shape = getattr(value.ty, "shape", None) or ()
+        if any(not isinstance(d, number) or int(d) == 0 for d in shape):
+            raise CompileError(
+                f"'{value.name}' is {list(shape)}: TVM takes a size of zero for one that is not known, and leaves sums "
+                "over nothing unset; lower the model --via mlir"
+            )
+
+
+def check_results(outputs: Iterable[TensorSpec], reference: Arrays) -> None:
+    """Raises CompileError naming an output that TVM's importer gives another shape than the model does."""
+    for spec in outputs:
+        if spec.shape != reference[spec.name].shape:
+            raise CompileError(
+                f"TVM's importer makes output '{spec.name}' {list(spec.shape)}, where the model gives "
+                f"{list(reference[spec.name].shape)}; lower the model --via mlir"
+            )
 
 
 def with_constants(ctx: Context, ir: Artefact, module: Any) -> tuple[Any, Signature]:

@@ -15,11 +15,32 @@ Legalize = Callable[[Any, Any], Any]
 def nan_safe() -> dict[str, Legalize]:
     """By operator, for `LegalizeOps`; integers keep TVM's own form."""
     return {
-        "relax.nn.relu": _pointwise("relu", lambda x: _select(x < 0, 0, x)),
-        "relax.clip": _pointwise("clip", lambda x, low, high: _select(x < low, low, _select(x > high, high, x))),
-        "relax.maximum": _pointwise("maximum", lambda a, b: _select(_either(a > b, a != a), a, b)),
-        "relax.minimum": _pointwise("minimum", lambda a, b: _select(_either(a < b, a != a), a, b)),
+        "relax.nn.relu": _pointwise("relu", _relu),
+        "relax.clip": _pointwise("clip", _clip),
+        "relax.maximum": _pointwise("maximum", _maximum),
+        "relax.minimum": _pointwise("minimum", _minimum),
     }
+
+
+def _relu(x: Any) -> Any:
+    zero = load("tirx").const(0.0, str(x.ty.dtype))
+    return _select(x < zero, zero, x)
+
+
+def _clip(x: Any, low: Any, high: Any) -> Any:
+    return _select(x < low, low, _select(x > high, high, x))
+
+
+def _maximum(a: Any, b: Any) -> Any:
+    return _select(load("tirx").Or(a > b, a != a), a, b)
+
+
+def _minimum(a: Any, b: Any) -> Any:
+    return _select(load("tirx").Or(a < b, a != a), a, b)
+
+
+def _select(condition: Any, yes: Any, no: Any) -> Any:
+    return load("tirx").Select(condition, yes, no)
 
 
 def _pointwise(name: str, compute: Callable[..., Any]) -> Legalize:
@@ -34,8 +55,7 @@ def _pointwise(name: str, compute: Callable[..., Any]) -> Legalize:
 
         def nest(*operands: Any) -> Any:
             def element(*index: Any) -> Any:
-                values = [_at(x, index) if isinstance(x, te.Tensor) else _typed(x, dtype) for x in operands]
-                return compute(*values)
+                return compute(*[_at(x, index) if isinstance(x, te.Tensor) else _typed(x, dtype) for x in operands])
 
             return te.compute(shape, element, name=name)
 
@@ -50,15 +70,6 @@ def _at(tensor: Any, index: tuple[Any, ...]) -> Any:
     return tensor(*[0 if int(size) == 1 else i for size, i in zip(tensor.shape, own, strict=True)])
 
 
-def _typed(value: Any, dtype: str) -> Any:
-    return load("tirx").Cast(dtype, value) if str(value.dtype) != dtype else value
-
-
-def _select(condition: Any, yes: Any, no: Any) -> Any:
-    tirx = load("tirx")
-    typed = [tirx.const(x, str((no if x is yes else yes).dtype)) if isinstance(x, int) else x for x in (yes, no)]
-    return tirx.Select(condition, *typed)
-
-
-def _either(a: Any, b: Any) -> Any:
-    return load("tirx").Or(a, b)
+def _typed(bound: Any, dtype: str) -> Any:
+    """A bound of `clip` as a number of the type it bounds."""
+    return load("tirx").Cast(dtype, bound)

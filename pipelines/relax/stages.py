@@ -182,7 +182,10 @@ def operators_of(module: Any) -> dict[str, str]:
 
 
 _KEPT = frozenset(
-    ("call_tir", "call_tir_inplace", "call_pure_packed", "call_packed", "call_dps_packed", "shape_of", "reshape")
+    (
+        *("call_tir", "call_tir_inplace", "call_pure_packed", "call_packed", "call_dps_packed"),
+        *("shape_of", "reshape", "null_value"),
+    )
 )
 """Operators that the virtual machine runs."""
 
