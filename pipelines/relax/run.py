@@ -1,5 +1,6 @@
 """Runs the compiled model by TVM's virtual machine on the fixed inputs."""
 
+import time
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -52,8 +53,6 @@ class RunVm(RelaxStage):
     produces: ClassVar[IRKind] = IRKind.RESULT
 
     def apply(self, ctx: Context, ir: Artefact) -> Artefact:
-        import time
-
         assert ir.signature is not None, "host code without a signature"
         if not isinstance(ir.handle, Built):
             raise UsageError("TVM cannot run assembly text; start at llvm-ir or before")

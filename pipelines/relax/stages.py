@@ -165,19 +165,15 @@ def module_of(ir: Artefact) -> Any:
 
 def operators_of(module: Any) -> dict[str, str]:
     """Operators of Relax in `@main` that are still to be lowered, each with the first value that it makes."""
-    relax, op = load("relax"), load("ir").Op
+    tvm_ir = load("ir")
     found: dict[str, str] = {}
-
-    def visit(node: Any) -> None:
-        value: Any = getattr(node, "value", None)
-        if isinstance(node, relax.VarBinding) and isinstance(value, load("ir").Call) and isinstance(value.op, op):
-            name = str(value.op.name)
-            if name.removeprefix("relax.") not in _KEPT:
-                found.setdefault(name, str(node.var.name))
-
     for block in module["main"].body.blocks:
         for binding in block.bindings:
-            visit(binding)
+            value = binding.value
+            if isinstance(value, tvm_ir.Call) and isinstance(value.op, tvm_ir.Op):
+                name = str(value.op.name).removeprefix("relax.")
+                if name not in _KEPT:
+                    found.setdefault(name, str(binding.var.name))
     return found
 
 

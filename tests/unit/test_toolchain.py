@@ -87,7 +87,7 @@ def test_install_makes_a_whole_environment_once(root: Path, python: StandIn) -> 
 @pytest.mark.parametrize(
     ("output", "kind", "says"),
     [
-        (OFFLINE + NO_MATCH, ToolMissing, "no network.*PIP_INDEX_URL"),
+        (OFFLINE + NO_MATCH, ToolMissing, "index cannot be reached.*PIP_INDEX_URL"),
         (NO_MATCH, ToolMissing, r"apache-tvm==0\.27\.0\.post1 has no wheel for Python"),
         (FULL, UsageError, "no space left.*--dir"),
         ("ERROR: something else\n", ToolMissing, "pip could not install the relax toolchain: something else"),

@@ -21,7 +21,7 @@ Tell = Callable[[str], None]
 _STEP = re.compile(r"^(Collecting|Processing|Downloading|Installing collected packages:) ?(\S*)")
 _NO_NETWORK = re.compile(
     r"NewConnectionError|NameResolutionError|Temporary failure in name resolution|Connection refused|ProxyError"
-    r"|ConnectTimeout|Read timed out|Network is unreachable"
+    r"|ConnectTimeout|Read timed out|Network is unreachable|SSLError|not a trusted or secure host"
 )
 _NO_WHEEL = re.compile(r"No matching distribution found for (\S+)")
 
@@ -92,8 +92,8 @@ def _refusal(toolchain: Toolchain, root: Path, said: Sequence[str]) -> Workbench
         return _no_space(toolchain, root)
     if _NO_NETWORK.search(text):
         return ToolMissing(
-            f"no network: the package index cannot be reached, and the {toolchain.name} toolchain comes from there; "
-            "connect, or name an index within reach in PIP_INDEX_URL"
+            f"the package index cannot be reached, and the {toolchain.name} toolchain comes from there; "
+            "connect to a network, or name an index within reach in PIP_INDEX_URL"
         )
     missing = _NO_WHEEL.search(text)
     if missing:
