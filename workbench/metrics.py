@@ -18,7 +18,8 @@ _RELAX_OP = re.compile(
     r"\bR\.(?!(?:func_attr|dataflow|output|const|shape|dtype|str|prim_value|tuple|function)\b)([a-z][\w.]*)\("
 )
 _TIR_CALL = re.compile(
-    r"\bT\.(?!(?:u?int|b?float|bool|handle|Buffer|func_attr|target|parallel|vectorized|unroll|serial|grid|prim_func|reads|writes|init)\w*\()(\w+)\("
+    r"\bT\.(?!(?:u?int|b?float|bool|handle|Buffer|func_attr|target|parallel|vectorized|unroll|serial|grid"
+    r"|prim_func|reads|writes|init)\w*\()(\w+)\("
 )
 
 _PATTERN = {

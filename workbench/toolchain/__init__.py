@@ -51,7 +51,7 @@ class Toolchain:
         if not stamp.is_file():
             return "not installed"
         if not python_of(root / self.name).exists():
-            return "the Python it was made with is gone"
+            return "without the Python it was made with"
         if json.loads(stamp.read_text())["requirements"] != list(self.requirements):
             return "made from another pinned list"
         return ""
