@@ -25,6 +25,7 @@ ROUTES = Registry(
     [
         ("mlir", "pipelines.mlir.route:ROUTE"),
         ("tvm", "pipelines.tvm.route:ROUTE"),
+        ("relax", "pipelines.relax.route:ROUTE"),
     ],
 )
 """name -> `workbench.core.route.Route`"""

@@ -14,8 +14,12 @@ _SASS_OP = re.compile(r"^\s+/\*[0-9a-f]{4,}\*/\s+(?:@!?\w+\s+)?([A-Z][A-Z0-9_]*)
 _RELAY_OP = re.compile(r"^\s+(?:%\w+ = )?(?!fn\b|if\b)([a-z][\w.]*)\(", re.MULTILINE)
 _TIR_LOOP = re.compile(r"^ *for [\w, ]+ in (?:T\.)?(\w+)\(", re.MULTILINE)
 _TIR_STORE = re.compile(r"^ *\w+\[.*?\] = ", re.MULTILINE)
+_RELAX_OP = re.compile(
+    r"\bR\.(?!(?:func_attr|dataflow|output|const|shape|dtype|str|prim_value|tuple|function)\b)([a-z][\w.]*)\("
+)
 _TIR_CALL = re.compile(
-    r"\bT\.(?!(?:u?int|b?float|bool|handle|Buffer|func_attr|target|parallel|vectorized|unroll|serial|grid)\w*\()(\w+)\("
+    r"\bT\.(?!(?:u?int|b?float|bool|handle|Buffer|func_attr|target|parallel|vectorized|unroll|serial|grid"
+    r"|prim_func|reads|writes|init)\w*\()(\w+)\("
 )
 
 _PATTERN = {
@@ -29,10 +33,12 @@ _PATTERN = {
 
 def count_ops(text: str, kind: IRKind = IRKind.LINALG) -> dict[str, int]:
     """Operations (or instructions) in `text` by name, most frequent first."""
-    if kind in (IRKind.PLAN, IRKind.FX, IRKind.ONNX, IRKind.SOURCE, IRKind.RESULT):
+    if kind in (IRKind.PLAN, IRKind.CUDA, IRKind.FX, IRKind.ONNX, IRKind.SOURCE, IRKind.RESULT):
         return {}
     if kind is IRKind.TIR:
         return dict(Counter(_tir_ops(text)).most_common())
+    if kind in (IRKind.RELAX, IRKind.RELAX_VM):
+        return dict(Counter([*_RELAX_OP.findall(text), *_tir_ops(text)]).most_common())
     return dict(Counter(_PATTERN.get(kind, _MLIR_OP).findall(text)).most_common())
 
 

@@ -23,6 +23,7 @@ from workbench.core.target import Target
 from workbench.core.trace import Trace, TraceWriter
 from workbench.core.trace.carry import carry_over
 from workbench.recorder import Recorder
+from workbench.toolchain import TOOLCHAINS, worker_command
 from workbench.verify import Verifier
 from workbench.worker import Message, Send, WorkerCrashed, run_job
 
@@ -73,6 +74,7 @@ def lower(request: LowerRequest, progress: Progress = lambda _: None) -> Trace:
     start = pipeline.index(request.start[1]) + 1 if request.start else 0
     if start >= stop:
         raise UsageError(f"nothing to do: '{request.stop}' is not after '{request.start[1] if request.start else ''}'")
+    commands = {process: worker_command(process) for process in {s.process for s in pipeline.stages[start:stop]}}
     source = Trace.open(request.start[0]) if request.start else None
     writer = TraceWriter.create(request.runs, Path(request.model.model.partition(":")[0]).stem, request.route)
     root = writer.root
@@ -86,7 +88,10 @@ def lower(request: LowerRequest, progress: Progress = lambda _: None) -> Trace:
         verdicts: list[Message] = []
         for span in pipeline.segments(start, stop):
             params = _span_params(request, root, span)
-            verdicts += run_job("workbench.run:run_span", params, root / "worker.log", progress, request.seconds)
+            command = commands[pipeline.stages[span.start].process]
+            verdicts += run_job(
+                "workbench.run:run_span", params, root / "worker.log", progress, request.seconds, command
+            )
         for wrong in (v for v in verdicts if not v["ok"]):
             raise NumbersDiffer(f"output '{wrong['output']}' is not the reference's: {wrong['reason']}")
     except WorkbenchError as error:
@@ -182,11 +187,12 @@ def _about(request: LowerRequest, pipeline: Pipeline) -> Mapping[str, Any]:
         "command": request.command,
         "workbench": __version__,
         "host": {"machine": platform.machine(), "system": platform.system(), "python": platform.python_version()},
-        "packages": _versions(),
+        "packages": _versions(pipeline),
     }
 
 
-def _versions() -> dict[str, str]:
+def _versions(pipeline: Pipeline) -> dict[str, str]:
+    """Versions of what compiles: those installed here, and those of the toolchains that stages run in."""
     from importlib.metadata import PackageNotFoundError, version
 
     out: dict[str, str] = {}
@@ -201,6 +207,8 @@ def _versions() -> dict[str, str]:
     ):
         with suppress(PackageNotFoundError):
             out[name] = version(name)
+    for process in {s.process for s in pipeline.stages} & TOOLCHAINS.keys():
+        out |= TOOLCHAINS[process].packages
     return out
 
 

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,17 +35,24 @@ class WorkerCrashed(CompileError):
         self.reason = reason
 
 
-def run_job(job: str, params: Message, log: Path, on_message: Send, seconds: float) -> Any:
+HERE = (sys.executable, "-m", "workbench.worker")
+"""The command that starts a worker with this Python."""
+
+
+def run_job(
+    job: str, params: Message, log: Path, on_message: Send, seconds: float, command: Sequence[str] = HERE
+) -> Any:
     """Run `job` ("module:function", called with `params` and a function that sends messages) in a fresh process.
 
-    Its stdout and stderr go to `log`. Returns what the function returned (JSON). Raises the WorkbenchError that the
-    function raised, or WorkerCrashed when the process died or passed `seconds`; KeyboardInterrupt ends the job first.
+    `command` starts a worker, of this Python or of a toolchain's. Its stdout and stderr go to `log`. Returns what the
+    function returned (JSON). Raises the WorkbenchError that the function raised, or WorkerCrashed when the process died
+    or passed `seconds`; KeyboardInterrupt ends the job first.
     """
     read, write = os.pipe()
     with log.open("ab") as output:
         logged = output.tell()
         process = subprocess.Popen(
-            [sys.executable, "-m", "workbench.worker", job, str(write)],
+            [*command, job, str(write)],
             stdin=subprocess.PIPE,
             stdout=output,
             stderr=output,

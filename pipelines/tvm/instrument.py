@@ -4,12 +4,33 @@ import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
+from pipelines.tvm import text as forms_of_tvm
 from pipelines.tvm.bindings import OPT_LEVEL, load, said
-from pipelines.tvm.text import functions_of, kind_of, same, text_of
+from workbench.core.kinds import IRKind
 from workbench.core.observe import Observers, PassRecord
 from workbench.core.stage import Context
+
+
+class Forms(Protocol):
+    """How one version of TVM prints and compares modules; its `text` module is one."""
+
+    def kind_of(self, module: Any) -> IRKind:
+        """The level of a module."""
+        ...
+
+    def text_of(self, module: Any) -> str:
+        """The module's own text."""
+        ...
+
+    def functions_of(self, module: Any) -> dict[str, Any]:
+        """Functions by name."""
+        ...
+
+    def same(self, a: Any, b: Any) -> bool:
+        """Whether two modules are the same."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -25,8 +46,9 @@ class PassListener:
     Texts are printed when an observer asks, and the last few are kept: most passes start where another one ended.
     """
 
-    def __init__(self, observers: Observers) -> None:
+    def __init__(self, observers: Observers, forms: Forms) -> None:
         self._observers = observers
+        self._forms = forms
         self._running: list[_Running] = []
         self._printed: list[tuple[Any, str]] = []
 
@@ -39,7 +61,7 @@ class PassListener:
         """A pass gave `module`."""
         running = self._running.pop()
         seconds = time.perf_counter() - running.started
-        self._tell(running, module, seconds, not same(running.module, module), "")
+        self._tell(running, module, seconds, not self._forms.same(running.module, module), "")
 
     def failed(self, error: BaseException) -> None:
         """End the passes that an error left running, the innermost first."""
@@ -48,7 +70,7 @@ class PassListener:
             self._tell(running, running.module, time.perf_counter() - running.started, False, said(error))
 
     def _tell(self, running: _Running, after: Any, seconds: float, changed: bool, error: str) -> None:
-        names = list(functions_of(after))
+        names = list(self._forms.functions_of(after))
         record = PassRecord(
             running.name,
             pipeline="",
@@ -57,7 +79,7 @@ class PassListener:
             after=lambda: self._text(after),
             error=error,
             before=lambda: self._text(running.module),
-            kind=kind_of(after),
+            kind=self._forms.kind_of(after),
             depth=len(self._running),
             symbol=names[0] if len(names) == 1 else "",
         )
@@ -67,7 +89,7 @@ class PassListener:
         for printed, text in self._printed:
             if printed.same_as(module):
                 return text
-        text = text_of(module)
+        text = self._forms.text_of(module)
         self._printed = [*self._printed[-3:], (module, text)]
         return text
 
@@ -76,7 +98,7 @@ class PassListener:
 def passes(ctx: Context, config: dict[str, Any] | None = None) -> Generator[None]:
     """Run TVM inside this block at `OPT_LEVEL`, its passes recorded where the context wants that."""
     tvm = load()
-    listener = tvm.instrument.pass_instrument(PassListener)(ctx.observers)
+    listener = tvm.instrument.pass_instrument(PassListener)(ctx.observers, forms_of_tvm)
     instruments = [listener] if ctx.capture else []
     with tvm.transform.PassContext(opt_level=OPT_LEVEL, instruments=instruments, config=config or {}):
         try:

@@ -8,6 +8,7 @@ from rich.table import Table
 
 from workbench.cli.console import JsonOption, out, print_json
 from workbench.core.tools import ALL, package_folder
+from workbench.toolchain import TOOLCHAINS, default_root
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,13 @@ def checks() -> list[Check]:
             "pip install -e '.[cuda]' (in the checkout)",
         )
     )
+    root = default_root()
+    for toolchain in TOOLCHAINS.values():
+        problem = toolchain.problem(root)
+        detail = problem or str(root / toolchain.name)
+        out.append(
+            Check(f"toolchain {toolchain.name}", toolchain.summary, not problem, detail, toolchain.install_command)
+        )
     return out
 
 

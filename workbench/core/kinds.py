@@ -22,7 +22,10 @@ class IRKind(StrEnum):
     PTX = "ptx"
     SASS = "sass"
     RELAY = "relay"
+    RELAX = "relax"
+    RELAX_VM = "relax-vm"
     TIR = "tir"
+    CUDA = "cuda"
     PLAN = "launch-plan"
     RESULT = "result"
 
@@ -42,7 +45,7 @@ class IRKind(StrEnum):
         return self.extension == "mlir"
 
 
-_DEVICE = frozenset({IRKind.GPU, IRKind.NVVM, IRKind.PTX, IRKind.SASS, IRKind.PLAN})
+_DEVICE = frozenset({IRKind.GPU, IRKind.CUDA, IRKind.NVVM, IRKind.PTX, IRKind.SASS, IRKind.PLAN})
 
 _EXTENSION = {
     IRKind.SOURCE: "json",
@@ -53,7 +56,10 @@ _EXTENSION = {
     IRKind.PTX: "ptx",
     IRKind.SASS: "sass",
     IRKind.RELAY: "relay",
+    IRKind.RELAX: "relax",
+    IRKind.RELAX_VM: "relax",
     IRKind.TIR: "tir",
+    IRKind.CUDA: "cu",
     IRKind.PLAN: "json",
     IRKind.RESULT: "txt",
 }

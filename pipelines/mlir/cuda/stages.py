@@ -6,7 +6,6 @@ from typing import ClassVar
 
 from dialects.bindings import inside
 from pipelines.mlir.cuda.chips import Chip, chip
-from pipelines.mlir.cuda.schedule import LaunchRules
 from pipelines.mlir.passes import PassRunner
 from pipelines.mlir.stage import MlirStage, open_module
 from workbench.core.arrays import read_npz
@@ -47,6 +46,7 @@ class GpuMap(MlirStage):
     def lower(self, ctx: Context, passes: PassRunner, ir: Artefact) -> None:
         chip_of(ctx)
         from pipelines.mlir.cuda import bools, gpu_map, host
+        from pipelines.mlir.cuda.schedule import LaunchRules
 
         rules = LaunchRules(self.block, self.reduce_block, self.warp_below, self.fill, self.fuse)
         passes.rewrite("copies-to-linalg", host.copies_to_linalg)
