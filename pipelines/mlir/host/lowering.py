@@ -2,9 +2,9 @@
 
 import platform
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from dialects.bindings import Module, load, public_functions
+from dialects.bindings import Module, Operation, inside, load, public_functions, walk
 from pipelines.mlir.passes import PassRunner
 from pipelines.mlir.stage import MlirStage
 from workbench.core.artefact import Artefact
@@ -45,7 +45,31 @@ class ToLlvm(MlirStage):
 
     def lower(self, ctx: Context, passes: PassRunner, ir: Artefact) -> None:
         passes.rewrite("emit-c-interface", emit_c_interface)
+        passes.rewrite("near-zero", near_zero)
         passes.run(TO_LLVM)
+
+
+def near_zero(module: Module) -> None:
+    """log1p and expm1 of single numbers as the C library's: convert-math-to-llvm makes them log(1 + x), exp(x) - 1."""
+    ir, called = load("ir"), dict[str, Any]()
+
+    def call(op: Operation) -> None:
+        op = op.operation
+        element = op.results[0].type if op.name in ("math.log1p", "math.expm1") else None
+        if not isinstance(element, ir.F32Type | ir.F64Type):
+            return
+        name = op.name.removeprefix("math.") + ("f" if isinstance(element, ir.F32Type) else "")
+        called[name] = element
+        with ir.InsertionPoint(op), op.location:
+            callee = {"callee": ir.FlatSymbolRefAttr.get(name)}
+            new = ir.Operation.create("func.call", [element], list(op.operands[:1]), callee)
+        op.results[0].replace_all_uses_with(new.result)
+        op.erase()
+
+    walk(module, call)
+    for name, kind in called.items():
+        with inside(module), ir.InsertionPoint(module.body):
+            load("dialects.func").FuncOp(name, ([kind], [kind]), visibility="private")
 
 
 def emit_c_interface(module: Module) -> None:
