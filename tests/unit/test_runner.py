@@ -178,7 +178,7 @@ def test_without_cuda_core_the_remedy_is_named(bundle: Path, monkeypatch: pytest
         raise ImportError(f"No module named {name!r}")
 
     monkeypatch.setattr(runner, "import_module", absent)
-    with pytest.raises(ToolMissing, match=r"pip install 'workbench\[gpu\]'"):
+    with pytest.raises(ToolMissing, match=r"pip install -e '\.\[gpu\]'"):
         run_bundle(bundle)
 
 
