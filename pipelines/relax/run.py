@@ -1,18 +1,16 @@
 """Runs the compiled model by TVM's virtual machine on the fixed inputs."""
 
-import time
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from pipelines.mlir.host.call import checked_input
-from pipelines.mlir.host.run import timed
 from pipelines.relax.bindings import load, refusals
 from pipelines.relax.handle import Built
 from pipelines.relax.stages import RelaxStage
-from workbench.core.arrays import Arrays, npz_bytes, read_npz
+from workbench.core.arrays import Arrays, read_npz
 from workbench.core.artefact import Artefact
 from workbench.core.errors import UsageError
-from workbench.core.executable import Executable
+from workbench.core.executable import Executable, executed
 from workbench.core.kinds import IRKind
 from workbench.core.stage import Context
 from workbench.core.tensors import Signature
@@ -59,10 +57,4 @@ class RunVm(RelaxStage):
         inputs = read_npz(ctx.numerics / "inputs.npz")
         with refusals("TVM cannot run the model"):
             executable = VmExecutable(ctx, ir.handle, ir.signature)
-            started = time.perf_counter()
-            outputs = executable(inputs)
-            first = time.perf_counter() - started
-        seconds, runs = timed(executable, inputs, self.budget_ms / 1e3, first)
-        text = "".join(f"{name}: {list(a.shape)} {a.dtype.name}\n" for name, a in outputs.items())
-        facts = {"seconds_per_run": seconds, "runs": runs, "threads": ctx.target.threads}
-        return ir.derive(self.produces, text, handle=outputs, facts=facts, blobs={"outputs.npz": npz_bytes(outputs)})
+            return executed(ir, executable, inputs, self.budget_ms / 1e3, ctx.target.threads)

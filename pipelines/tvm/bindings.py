@@ -57,13 +57,15 @@ def said(error: BaseException) -> str:
     return f"{line}"[:400] if found else f"{type(error).__name__}: {line}"[:400]
 
 
+_PYTHON_ERRORS = (ValueError, TypeError, LookupError, AttributeError, AssertionError, RuntimeError)
+"""What TVM's Python code raises for a model it cannot take (NotImplementedError is a RuntimeError)."""
+
+
 @contextmanager
 def refusals(doing: str) -> Generator[None]:
     """Turn TVM's errors into a CompileError: `doing` and TVM's own sentence."""
     tvm = load()
     try:
         yield
-    except (tvm.error.TVMError, ValueError, TypeError, KeyError, IndexError, AttributeError, AssertionError) as error:
-        raise CompileError(f"{doing}: {said(error)}") from error
-    except (NotImplementedError, RuntimeError) as error:
+    except (tvm.error.TVMError, *_PYTHON_ERRORS) as error:
         raise CompileError(f"{doing}: {said(error)}") from error

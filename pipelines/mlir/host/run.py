@@ -1,16 +1,14 @@
 """Runs the host code on the fixed inputs."""
 
-import statistics
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
 from pipelines.mlir.host.call import HostExecutable
-from workbench.core.arrays import Arrays, npz_bytes, read_npz
+from workbench.core.arrays import read_npz
 from workbench.core.artefact import Artefact
 from workbench.core.errors import ToolMissing
-from workbench.core.executable import Executable
+from workbench.core.executable import executed
 from workbench.core.kinds import IRKind
 from workbench.core.stage import Context, Stage
 from workbench.core.tools import LLVM_MC
@@ -33,28 +31,12 @@ class RunHost(Stage):
         assert ir.signature is not None, "host code without a signature"
         inputs = read_npz(ctx.numerics / "inputs.npz")
         executable = HostExecutable(assemble(ir.text), ir.signature, ctx.store, openmp_libraries(ctx.target.threads))
-        started = time.perf_counter()
-        outputs = executable(inputs)
-        first = time.perf_counter() - started
-        seconds, runs = timed(executable, inputs, self.budget_ms / 1e3, first)
-        text = "".join(f"{name}: {list(a.shape)} {a.dtype.name}\n" for name, a in outputs.items())
-        facts = {"seconds_per_run": seconds, "runs": runs, "threads": ctx.target.threads}
-        return ir.derive(self.produces, text, handle=outputs, facts=facts, blobs={"outputs.npz": npz_bytes(outputs)})
+        return executed(ir, executable, inputs, self.budget_ms / 1e3, ctx.target.threads)
 
 
 def assemble(assembly: str) -> bytes:
     """Object code of host assembly."""
     return LLVM_MC.run(["-filetype=obj", "-o", "-"], assembly.encode())
-
-
-def timed(executable: Executable, inputs: Arrays, budget: float, first: float) -> tuple[float, int]:
-    """Median seconds of a run and how many were timed. The first run is warm-up when others fit in `budget` seconds."""
-    times: list[float] = []
-    while first < budget and sum(times) < budget and len(times) < 50:
-        started = time.perf_counter()
-        executable(inputs)
-        times.append(time.perf_counter() - started)
-    return (statistics.median(times), len(times)) if times else (first, 1)
 
 
 def openmp_libraries(threads: int) -> tuple[Path, ...]:
