@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-EXTRAS := import,mlir,cuda,tvm,dev
+EXTRAS := import,mlir,cuda,tvm,plot,dev
 
 .PHONY: help setup demo test test-slow check bench golden clean
 

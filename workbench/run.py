@@ -37,7 +37,7 @@ class LowerRequest:
 
     `start` is (trace, stage): go on from that stage of an earlier trace. `stop` is the last stage to run. `dump` is
     what to keep of passes: "stages", "changed" or "all"; `capture` off runs passes unrecorded, to measure recording.
-    `seconds` limits each compiler process.
+    `seconds` limits each compiler process. `tuned` is a file of schedules that `workbench tune` chose.
     """
 
     model: ModelRequest
@@ -52,6 +52,7 @@ class LowerRequest:
     seconds: float = 900
     runs: Path = Path("traces/runs")
     command: str = ""
+    tuned: Path | None = None
 
 
 def plan(request: LowerRequest) -> tuple[Route, Pipeline]:
@@ -60,7 +61,10 @@ def plan(request: LowerRequest) -> tuple[Route, Pipeline]:
     level = request.level or route.levels[0]
     if level not in route.levels:
         raise UsageError(f"route '{route.name}' has no level '{level}'; it has: {', '.join(route.levels)}")
-    return route, route.build(RouteChoices(request.model.frontend, request.target, level))
+    tuned = str(request.tuned) if request.tuned else ""
+    if tuned and route.tuning is None:
+        raise UsageError(f"route '{route.name}' takes no tuned schedules")
+    return route, route.build(RouteChoices(request.model.frontend, request.target, level, tuned))
 
 
 def lower(request: LowerRequest, progress: Progress = lambda _: None) -> Trace:
@@ -127,7 +131,8 @@ def run_span(params: Message, send: Send) -> list[Message]:
     root = Path(params["root"])
     target = Target(**params["target"])
     route: Route = ROUTES.load(params["route"])
-    pipeline = route.build(RouteChoices(params["frontend"], target, params["level"] or route.levels[0]))
+    level = params["level"] or route.levels[0]
+    pipeline = route.build(RouteChoices(params["frontend"], target, level, params["tuned"]))
     span = range(*params["span"])
     scratch = Path(tempfile.mkdtemp(prefix="workbench-"))
     try:
@@ -169,6 +174,7 @@ def _span_params(request: LowerRequest, root: Path, span: range) -> Message:
         "dump": request.dump,
         "capture": request.capture,
         "tolerance": request.tolerance,
+        "tuned": str(request.tuned or ""),
     }
 
 

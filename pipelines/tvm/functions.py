@@ -84,7 +84,7 @@ def flop(call: Any) -> int:
     """
     name = str(call.op.name).removeprefix("nn.").removeprefix("contrib_")
     made = elements_of(call.checked_type)
-    if name in MOVES or name in ("strided_slice", "pad") or "weight_transform" in name.replace("without_", ""):
+    if name in MOVES or name in ("strided_slice", "pad") or _transforms_weights(name):
         return 0
     operands = [shape_of(a.checked_type) for a in call.args if hasattr(a.checked_type, "shape")]
     if name.startswith(("conv", "depthwise_conv")):
@@ -98,6 +98,10 @@ def flop(call: Any) -> int:
         window = getattr(call.attrs, "pool_size", None)
         return made * prod(int(n) for n in window) if window else prod(operands[0])
     return made
+
+
+def _transforms_weights(name: str) -> bool:
+    return "weight_transform" in name and "without_weight_transform" not in name
 
 
 def _convolved(call: Any, name: str, weight: tuple[int, ...]) -> int:

@@ -3,6 +3,17 @@
 from dataclasses import dataclass
 from typing import Any
 
+from pipelines.tvm.tuning.schedules import Schedules
+
+
+@dataclass(frozen=True)
+class Optimised:
+    """Fused Relay, TVM's target, and the schedules that its layouts are for."""
+
+    module: Any
+    target: Any
+    schedules: Schedules
+
 
 @dataclass(frozen=True)
 class Lowered:

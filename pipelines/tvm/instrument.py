@@ -1,7 +1,7 @@
 """Every pass that TVM runs, of Relay and of TIR, told to the observers by one instrument."""
 
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -95,12 +95,12 @@ class PassListener:
 
 
 @contextmanager
-def passes(ctx: Context, config: dict[str, Any] | None = None) -> Generator[None]:
+def passes(ctx: Context, config: Mapping[str, Any] | None = None) -> Generator[None]:
     """Run TVM inside this block at `OPT_LEVEL`, its passes recorded where the context wants that."""
     tvm = load()
     listener = tvm.instrument.pass_instrument(PassListener)(ctx.observers, forms_of_tvm)
     instruments = [listener] if ctx.capture else []
-    with tvm.transform.PassContext(opt_level=OPT_LEVEL, instruments=instruments, config=config or {}):
+    with tvm.transform.PassContext(opt_level=OPT_LEVEL, instruments=instruments, config=dict(config or {})):
         try:
             yield
         except BaseException as error:

@@ -15,7 +15,7 @@ from pipelines.tvm.stages import (
 )
 from workbench.core.errors import UsageError
 from workbench.core.pipeline import Pipeline
-from workbench.core.route import Route, RouteChoices
+from workbench.core.route import Route, RouteChoices, Tuning
 from workbench.core.stage import Stage
 
 STAGES: tuple[type[Stage], ...] = (
@@ -28,7 +28,8 @@ def build(choices: RouteChoices) -> Pipeline:
     """One way down for every model; the chip of the default target is left alone, for TVM here makes host code only."""
     if choices.target.require_cuda:
         raise UsageError("the tvm route makes host code only (its TVM is built without CUDA); use --target cpu[:NAME]")
-    return Pipeline(tuple(stage() for stage in STAGES))
+    tuned = OptimizeRelay(tuned=choices.tuned)
+    return Pipeline(tuple(tuned if stage is OptimizeRelay else stage() for stage in STAGES))
 
 
 ROUTE = Route(
@@ -37,4 +38,5 @@ ROUTE = Route(
     levels=("default",),
     stages={s.name: s for s in STAGES},
     build=build,
+    tuning=Tuning(("ansor",), jobs="pipelines.tvm.tuning.jobs", process="tvm", start="import"),
 )

@@ -31,10 +31,14 @@ class GraphExecutable(Executable):
         for name, value in built.parameters.items():
             self._module.set_input(name, value)
 
+    @staticmethod
+    def input_names(signature: Signature) -> list[str]:
+        """The graph's names of the model's inputs, in order."""
+        return identifiers([spec.name for spec in signature.inputs])
+
     def __call__(self, inputs: Arrays) -> Arrays:
         """Run once. At first outputs are full of 0xFF bytes (NaN), so that what is left unwritten shows."""
-        specs = self._signature.inputs
-        for spec, name in zip(specs, identifiers([s.name for s in specs]), strict=True):
+        for spec, name in zip(self._signature.inputs, self.input_names(self._signature), strict=True):
             array = checked_input(spec, inputs)
             if self._module.get_input_index(name) >= 0:
                 self._module.set_input(name, self._array(array))

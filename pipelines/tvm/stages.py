@@ -3,17 +3,21 @@
 import dataclasses
 import json
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
 from pipelines.importers.constants import stored
 from pipelines.importers.onnx.stages import InferShapes, Load
 from pipelines.importers.reference import source_of
 from pipelines.tvm.bindings import load, machine, refusals
-from pipelines.tvm.handle import Built, Lowered
+from pipelines.tvm.compile import lower, optimise, to_host, to_machine_code
+from pipelines.tvm.handle import Built, Lowered, Optimised
 from pipelines.tvm.instrument import passes
 from pipelines.tvm.text import text_of
+from pipelines.tvm.tuning.read import read_schedules, schedules_of
+from pipelines.tvm.tuning.schedules import DefaultSchedules
 from workbench.core.artefact import Artefact
-from workbench.core.errors import CompileError, UsageError
+from workbench.core.errors import UsageError
 from workbench.core.kinds import IRKind
 from workbench.core.source import ModelRequest
 from workbench.core.stage import Context, Stage
@@ -22,6 +26,8 @@ from workbench.core.trace.layout import get_constant
 
 MODEL, GRAPH, FUNCTIONS = "model.onnx", "graph.json", "functions.json"
 """Companions: the model's file without its weights, TVM's graph, and the table of its functions."""
+SCHEDULES, SCHEDULE_CODE = "schedules.json", "schedules.py"
+"""Companions of a tuned build: what was given to it, and the schedule that each function took from that."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +95,12 @@ class ImportRelay(TvmStage):
 
 @dataclass(frozen=True)
 class OptimizeRelay(TvmStage):
-    """Relay's own passes: layouts chosen, constants folded, operators fused. Weights are constants from here on."""
+    """Relay's own passes: layouts chosen, constants folded, operators fused. Weights are constants from here on.
+
+    `tuned` is a file of schedules that `workbench tune` chose; without one they are TVM's own.
+    """
+
+    tuned: str = ""
 
     name: ClassVar[str] = "optimize"
     consumes: ClassVar[IRKind] = IRKind.RELAY
@@ -97,14 +108,17 @@ class OptimizeRelay(TvmStage):
 
     def apply(self, ctx: Context, ir: Artefact) -> Artefact:
         target = machine(ctx.target)
+        schedules = read_schedules(Path(self.tuned)) if self.tuned else DefaultSchedules()
         module = ir.handle if ir.handle is not None else read_relay(ir.text)
         names = [str(p.name_hint) for p in module["main"].params]
         parameters = parameters_of(ctx, ir, names)
-        with refusals("TVM cannot optimise the model"), passes(ctx):
-            optimised, _ = load("relay").optimize(module, target, parameters)
-        text = text_of(optimised)
-        facts = {"fused_functions": text.count("Primitive=1")}
-        return ir.derive(self.produces, text, handle=optimised, elided="meta[relay.Constant]" in text, facts=facts)
+        with refusals("TVM cannot optimise the model"), passes(ctx, schedules.config):
+            optimised = optimise(module, target, parameters, schedules)
+        text = text_of(optimised.module)
+        facts = {"fused_functions": text.count("Primitive=1")} | schedules.facts()
+        blobs = {SCHEDULES: json.dumps(schedules.to_json(), indent=1).encode()} if self.tuned else {}
+        elided = "meta[relay.Constant]" in text
+        return ir.derive(self.produces, text, handle=optimised, elided=elided, facts=facts, blobs=blobs)
 
 
 @dataclass(frozen=True)
@@ -119,14 +133,14 @@ class LowerTir(TvmStage):
         from pipelines.tvm.functions import function_table
 
         assert ir.signature is not None, "a module without a signature"
-        target = machine(ctx.target)
-        codegen = load("relay.backend.graph_executor_codegen").GraphExecutorCodegen(None, target)
-        with refusals("TVM cannot lower the model to TIR"), passes(ctx):
-            graph, lowered, parameters = codegen.codegen(ir.handle, ir.handle["main"])
-        module = only_module(lowered)
-        table = function_table(ir.handle, graph)
-        constants = stored(ctx.store, {name: array.numpy() for name, array in parameters.items()})
-        blobs = {GRAPH: graph.encode(), FUNCTIONS: json.dumps([f.to_json() for f in table], indent=1).encode()}
+        optimised = optimised_of(ctx, ir)
+        with refusals("TVM cannot lower the model to TIR"), passes(ctx, optimised.schedules.config):
+            lowered = lower(optimised)
+        table = function_table(optimised.module, lowered.graph)
+        constants = stored(ctx.store, {name: array.numpy() for name, array in lowered.parameters.items()})
+        blobs = {GRAPH: lowered.graph.encode(), FUNCTIONS: json.dumps([f.to_json() for f in table], indent=1).encode()}
+        if code := optimised.schedules.code():
+            blobs[SCHEDULE_CODE] = code.encode()
         facts = {
             "functions": len(table),
             "calls": sum(f.calls for f in table),
@@ -134,8 +148,8 @@ class LowerTir(TvmStage):
         }
         return ir.derive(
             self.produces,
-            text_of(module),
-            handle=Lowered(module, graph, parameters, target),
+            text_of(lowered.module),
+            handle=lowered,
             signature=dataclasses.replace(ir.signature, constants=constants),
             blobs=blobs,
             facts=facts,
@@ -152,15 +166,9 @@ class HostTir(TvmStage):
 
     def apply(self, ctx: Context, ir: Artefact) -> Artefact:
         lowered = lowered_of(ctx, ir)
-        module, target = lowered.module, lowered.target
-        driver = load()._ffi.get_global_func
-        with refusals("TVM cannot lower the functions"), passes(ctx), target:
-            for passes_for in ("driver.mixed_mod_passes", "driver.host_mod_passes"):
-                module = driver(passes_for)(module, target)(module)
-        text = text_of(module)
-        return ir.derive(
-            self.produces, text, handle=dataclasses.replace(lowered, module=module), blobs={GRAPH: ir.blobs[GRAPH]}
-        )
+        with refusals("TVM cannot lower the functions"), passes(ctx):
+            host = to_host(lowered)
+        return ir.derive(self.produces, text_of(host.module), handle=host, blobs={GRAPH: ir.blobs[GRAPH]})
 
 
 @dataclass(frozen=True)
@@ -174,9 +182,9 @@ class ToLlvmIr(TvmStage):
     def apply(self, ctx: Context, ir: Artefact) -> Artefact:
         lowered = lowered_of(ctx, ir)
         with refusals("TVM cannot generate code"), passes(ctx):
-            library = load("target.codegen").build_module(lowered.module, lowered.target)
-        built = Built(library, lowered.graph, lowered.parameters)
-        return ir.derive(self.produces, library.get_source("ll"), handle=built, blobs={GRAPH: ir.blobs[GRAPH]})
+            built = to_machine_code(lowered)
+        text = built.library.get_source("ll")
+        return ir.derive(self.produces, text, handle=built, blobs={GRAPH: ir.blobs[GRAPH]})
 
 
 @dataclass(frozen=True)
@@ -192,12 +200,12 @@ class HostAssembly(TvmStage):
         return ir.derive(self.produces, built.library.get_source("asm"), handle=built)
 
 
-def only_module(lowered: Any) -> Any:
-    """The one module of a map from target to module; a model for a CPU has one target."""
-    modules = [module for _, module in lowered.items()]
-    if len(modules) != 1:
-        raise CompileError("TVM made no function: every output is an input or a constant, so there is nothing to lower")
-    return modules[0]
+def optimised_of(ctx: Context, ir: Artefact) -> Optimised:
+    """Fused Relay with its schedules: live, or read from the trace."""
+    if ir.handle is not None:
+        return ir.handle
+    schedules = schedules_of(json.loads(ir.blobs[SCHEDULES])) if SCHEDULES in ir.blobs else DefaultSchedules()
+    return Optimised(read_relay(ir.text), schedules.target(machine(ctx.target)), schedules)
 
 
 def read_relay(text: str) -> Any:

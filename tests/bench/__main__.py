@@ -15,9 +15,9 @@ from typing import Any
 
 from rich.progress import track
 
-from tests.bench.timing import interleaved, ratio
 from workbench.core.source import ModelRequest
 from workbench.core.target import Target
+from workbench.core.timing import interleaved, ratio
 from workbench.core.trace import Trace
 from workbench.run import LowerRequest, lower
 

@@ -15,8 +15,8 @@ import torch  # noqa: E402
 
 from pipelines.mlir.host.call import HostExecutable  # noqa: E402
 from pipelines.mlir.host.run import assemble, openmp_libraries  # noqa: E402
-from tests.bench.timing import interleaved, ratio  # noqa: E402
 from workbench.core.arrays import read_npz  # noqa: E402
+from workbench.core.timing import interleaved, ratio  # noqa: E402
 from workbench.core.trace import Trace  # noqa: E402
 from workbench.numerics import judge_all  # noqa: E402
 

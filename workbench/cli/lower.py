@@ -15,6 +15,7 @@ from workbench.core.errors import NumbersDiffer, UsageError, WorkbenchError
 from workbench.core.source import ModelRequest, frontend_of
 from workbench.core.target import parse_target
 from workbench.core.trace import Trace, find_trace
+from workbench.database import DEFAULT_DATABASE, find_schedules
 from workbench.run import LowerRequest, lower, plan
 from workbench.viewer.report import write_report
 
@@ -36,6 +37,8 @@ def command(
     verify: Annotated[bool, typer.Option(help="With a CUDA target, also make and run host code to check.")] = True,
     tolerance: Annotated[float | None, typer.Option(help="Accepted error relative to the largest output.")] = None,
     timeout: Annotated[float, typer.Option(min=1, help="Seconds a compiler process may take.")] = 900,
+    tuned: Annotated[bool, typer.Option("--tuned", help="Schedules that `workbench tune` found for MODEL.")] = False,
+    database: Annotated[Path, typer.Option(help="Where --tuned looks: a folder, or one log.")] = DEFAULT_DATABASE,
     runs: RunsOption = DEFAULT_RUNS,
     json: JsonOption = False,
 ) -> None:
@@ -52,11 +55,12 @@ def command(
             raise UsageError(f"{earlier.root.name} is of model '{earlier.manifest.get('model')}', not '{model}'")
         start = (earlier.root, stage)
         frontend = frontend or earlier.manifest["request"]["frontend"]
+    made_for = parse_target(target, threads, verify)
     request = LowerRequest(
         model=ModelRequest(model, frontend_of(model, frontend), _sizes(input_ or []), weights, inputs),
         route=via,
         level=opt,
-        target=parse_target(target, threads, verify),
+        target=made_for,
         start=start,
         stop=to,
         dump=dump,
@@ -64,6 +68,7 @@ def command(
         seconds=timeout,
         runs=runs,
         command=shlex.join(["workbench", *sys.argv[1:]]),
+        tuned=find_schedules(database, model, via, made_for).resolve() if tuned else None,
     )
     try:
         trace = _lower(request, quiet=json)

@@ -5,7 +5,7 @@ import sys
 
 import typer
 
-from workbench.cli import doctor, listing, lower, run, toolchain, trace
+from workbench.cli import doctor, listing, lower, run, toolchain, trace, tune
 from workbench.cli.console import err
 from workbench.core.errors import ExitCode, WorkbenchError, from_os_error
 
@@ -18,6 +18,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 app.command("lower")(lower.command)
+app.command("tune")(tune.command)
 app.command("run")(run.command)
 app.command("list")(listing.command)
 app.command("doctor")(doctor.command)

@@ -1,0 +1,1 @@
+"""Schedules found by search: Ansor, AutoTVM and MetaSchedule for the TVM route."""

@@ -1,0 +1,1 @@
+"""Ansor: TVM's search for schedules without templates (auto_scheduler)."""

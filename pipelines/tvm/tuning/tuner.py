@@ -1,0 +1,40 @@
+"""What the jobs ask of a tuner."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pipelines.tvm.tuning.anchors import Anchor
+from pipelines.tvm.tuning.job import Job
+from pipelines.tvm.tuning.schedules import Schedules
+from workbench.core.tuning import TaskRow
+
+
+class Tuner(ABC):
+    """One of TVM's searches for schedules. `log` is in the tuner's own format."""
+
+    @abstractmethod
+    def check(self, log: Path, target: Any) -> int:
+        """How many records a log has, after a half-written last line was cut off; raises UsageError when it is foreign,
+        or of another target."""
+
+    @abstractmethod
+    def tasks(self, job: Job) -> Mapping[str, tuple[TaskRow, tuple[Anchor, ...]]]:
+        """The model's tasks by key, with the places of the model that each computes."""
+
+    @abstractmethod
+    def valid(self, job: Job, key: str) -> str:
+        """Why a task would have no valid candidate, "" when it has some."""
+
+    @abstractmethod
+    def search(self, job: Job, keys: Sequence[str]) -> Mapping[str, Any]:
+        """Measure candidates of the tasks into the log; facts of the search (`errors`, `rank_correlation` ...)."""
+
+    @abstractmethod
+    def logged(self, log: Path) -> Mapping[str, tuple[float | None, int, int]]:
+        """By task: best milliseconds of a call (None when nothing ran), candidates, and how many of them ran."""
+
+    @abstractmethod
+    def schedules(self, job: Job, default: Collection[str]) -> Schedules:
+        """The log's best schedule for each task with one, but TVM's own for those in `default`."""
