@@ -1,6 +1,5 @@
 """Ansor as one of the tuners."""
 
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -35,7 +34,7 @@ class AnsorTuner(Tuner):
         """See Tuner."""
         found = tasks_of(job.module, job.parameters, job.target, AnsorSchedules((), {}))
         self._tasks = {task.key: task for task in found}
-        return {t.key: (TaskRow(t.key, t.name, t.calls, t.flop * t.calls), t.anchors) for t in found}
+        return {t.key: (TaskRow(t.key, t.name, t.calls, t.flop * t.calls, t.workload), t.anchors) for t in found}
 
     def valid(self, job: Job, key: str) -> str:
         """See Tuner."""
@@ -60,13 +59,16 @@ class AnsorTuner(Tuner):
             "predictions": [asdict(p) for p in model.predictions],
         }
 
-    def logged(self, log: Path) -> Mapping[str, tuple[float | None, int, int]]:
+    def history(self, log: Path) -> Sequence[tuple[str, float | None]]:
         """See Tuner."""
-        records = read_log(log)
-        tried, ran = Counter(r.key for r in records), Counter(r.key for r in records if r.seconds is not None)
-        best = best_lines(records)
-        ms = {key: (record.seconds or 0.0) * 1e3 for key, record in best.items()}
-        return {key: (ms.get(key), tried[key], ran[key]) for key in tried}
+        return [(r.key, None if r.seconds is None else r.seconds * 1e3) for r in read_log(log)]
+
+    def alone(self, job: Job, key: str) -> tuple[float, float]:
+        """See Tuner."""
+        from pipelines.tvm.tuning.ansor.search import measured_alone
+
+        record = best_lines(read_log(job.log))[key]
+        return measured_alone(self._tasks[key], record, cold=False), measured_alone(self._tasks[key], record, cold=True)
 
     def schedules(self, job: Job, default: Collection[str]) -> Schedules:
         """See Tuner. A workload that several tasks share is left to TVM when one of them is."""
