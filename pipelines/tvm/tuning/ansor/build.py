@@ -61,6 +61,7 @@ class AnsorSchedules(Schedules):
     @contextmanager
     def active(self) -> Generator[None]:
         """TVM sees the records and what was decided."""
+        self._history.used.clear()
         with chosen(self.variants), self._history:
             yield
 
