@@ -97,11 +97,13 @@ class OptimizeRelay(TvmStage):
 
     def apply(self, ctx: Context, ir: Artefact) -> Artefact:
         target = machine(ctx.target)
+        from pipelines.tvm.optimize import optimize
+
         module = ir.handle if ir.handle is not None else read_relay(ir.text)
         names = [str(p.name_hint) for p in module["main"].params]
         parameters = parameters_of(ctx, ir, names)
         with refusals("TVM cannot optimise the model"), passes(ctx):
-            optimised, _ = load("relay").optimize(module, target, parameters)
+            optimised = optimize(module, target, parameters)
         text = text_of(optimised)
         facts = {"fused_functions": text.count("Primitive=1")}
         return ir.derive(self.produces, text, handle=optimised, elided="meta[relay.Constant]" in text, facts=facts)
