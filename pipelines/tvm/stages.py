@@ -2,11 +2,13 @@
 
 import dataclasses
 import json
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from pipelines.importers.constants import stored
-from pipelines.importers.onnx.stages import InferShapes, Load
+from pipelines.importers.onnx.stages import InferShapes, Load, onnx_artefact
 from pipelines.importers.reference import source_of
 from pipelines.tvm.bindings import load, machine, refusals
 from pipelines.tvm.handle import Built, Lowered
@@ -35,18 +37,21 @@ class LoadAsOnnx(Load):
 
 @dataclass(frozen=True)
 class SettleForTvm(InferShapes):
-    """As for every route, after operators that TVM lacks were replaced by ONNX's definition of them; keeps the file."""
+    """As for every route; then operators that TVM lacks or gets wrong are written in others. Keeps the file."""
 
     def apply(self, ctx: Context, ir: Artefact) -> Artefact:
         from pipelines.importers.onnx.graph import Graph
-        from pipelines.tvm.definitions import expand
+        from pipelines.importers.onnx.legalize import legalize
+        from pipelines.importers.onnx.shapes import settle
+        from pipelines.tvm.definitions import TVM_RULES
         from pipelines.tvm.weights import without_weights
 
         source = source_of(ir)
-        expanded = dataclasses.replace(source, program=expand(source.program))
-        out = super().apply(ctx, dataclasses.replace(ir, handle=expanded))
-        model = source_of(out).program
-        graph = Graph(model)
+        graph = settle(Graph(source.program))
+        replaced = legalize(graph, TVM_RULES)
+        model = graph.to_model()
+        out = onnx_artefact(ir, source, model)
+        out.facts.update({"replaced": replaced} if replaced else {})
         file, weights = without_weights(model)
         signature = Signature(
             tuple(graph.spec(name) for name in source.inputs),
@@ -72,15 +77,10 @@ class ImportRelay(TvmStage):
     produces: ClassVar[IRKind] = IRKind.RELAY
 
     def apply(self, ctx: Context, ir: Artefact) -> Artefact:
-        load(threads=ctx.target.threads)
-        from pipelines.tvm.importer import import_model
-        from pipelines.tvm.nan import keep_nan
-        from pipelines.tvm.weights import with_weights
-
         assert ir.signature is not None, "a model without a signature"
-        weights = {c.name: get_constant(ctx.store, c.sha256, c.dtype) for c in ir.signature.constants}
-        model = with_weights(ir.blobs[MODEL], weights)
-        module, weights = import_model(model, [spec.name for spec in ir.signature.inputs])
+        _, module, weights = imported(ctx, ir)
+        from pipelines.tvm.nan import keep_nan
+
         with passes(ctx):
             module = load().transform.Sequential([keep_nan(), load("relay").transform.InferType()])(module)
         signature = dataclasses.replace(ir.signature, constants=stored(ctx.store, weights))
@@ -102,7 +102,7 @@ class OptimizeRelay(TvmStage):
         module = ir.handle if ir.handle is not None else read_relay(ir.text)
         names = [str(p.name_hint) for p in module["main"].params]
         parameters = parameters_of(ctx, ir, names)
-        with refusals("TVM cannot optimise the model"), passes(ctx):
+        with compiling(ctx, "TVM cannot optimise the model"):
             optimised = optimize(module, target, parameters)
         text = text_of(optimised)
         facts = {"fused_functions": text.count("Primitive=1")}
@@ -123,7 +123,7 @@ class LowerTir(TvmStage):
         assert ir.signature is not None, "a module without a signature"
         target = machine(ctx.target)
         codegen = load("relay.backend.graph_executor_codegen").GraphExecutorCodegen(None, target)
-        with refusals("TVM cannot lower the model to TIR"), passes(ctx):
+        with compiling(ctx, "TVM cannot lower the model to TIR"):
             graph, lowered, parameters = codegen.codegen(ir.handle, ir.handle["main"])
         module = only_module(lowered)
         table = function_table(ir.handle, graph)
@@ -156,7 +156,7 @@ class HostTir(TvmStage):
         lowered = lowered_of(ctx, ir)
         module, target = lowered.module, lowered.target
         driver = load()._ffi.get_global_func
-        with refusals("TVM cannot lower the functions"), passes(ctx), target:
+        with compiling(ctx, "TVM cannot lower the functions"), target:
             for passes_for in ("driver.mixed_mod_passes", "driver.host_mod_passes"):
                 module = driver(passes_for)(module, target)(module)
         text = text_of(module)
@@ -175,7 +175,7 @@ class ToLlvmIr(TvmStage):
 
     def apply(self, ctx: Context, ir: Artefact) -> Artefact:
         lowered = lowered_of(ctx, ir)
-        with refusals("TVM cannot generate code"), passes(ctx):
+        with compiling(ctx, "TVM cannot generate code"):
             library = load("target.codegen").build_module(lowered.module, lowered.target)
         built = Built(library, lowered.graph, lowered.parameters)
         return ir.derive(self.produces, library.get_source("ll"), handle=built, blobs={GRAPH: ir.blobs[GRAPH]})
@@ -192,6 +192,35 @@ class HostAssembly(TvmStage):
     def apply(self, ctx: Context, ir: Artefact) -> Artefact:
         built = built_of(ctx, ir)
         return ir.derive(self.produces, built.library.get_source("asm"), handle=built)
+
+
+def imported(ctx: Context, ir: Artefact) -> tuple[Any, Any, Any]:
+    """The ONNX model of an artefact, its Relay as TVM's importer makes it, and the weights by name."""
+    load(threads=ctx.target.threads)
+    from pipelines.tvm.importer import import_model
+    from pipelines.tvm.weights import with_weights
+
+    assert ir.signature is not None, "a model without a signature"
+    weights = {c.name: get_constant(ctx.store, c.sha256, c.dtype) for c in ir.signature.constants}
+    model = with_weights(ir.blobs[MODEL], weights)
+    return model, *import_model(model, [spec.name for spec in ir.signature.inputs])
+
+
+@contextmanager
+def compiling(ctx: Context, doing: str) -> Generator[None]:
+    """Compile in this block, with passes recorded; TVM's errors name the node of the model where one is at fault."""
+    try:
+        with refusals(doing), passes(ctx):
+            yield
+    except CompileError as error:
+        onnx = ctx.latest.get(IRKind.ONNX)
+        if onnx is None:
+            raise
+        from pipelines.tvm.blame import culprit
+
+        model, module, _ = imported(ctx, onnx)
+        node = culprit(model, module, machine(ctx.target))
+        raise CompileError(f"{node}: {error}" if node else str(error)) from error
 
 
 def only_module(lowered: Any) -> Any:
