@@ -11,6 +11,7 @@ BY_DEFINITION = (
     "BlackmanWindow",
     "CausalConvWithState",
     "CenterCropPad",
+    "Gelu",
     "GroupNormalization",
     "HammingWindow",
     "HannWindow",

@@ -58,6 +58,32 @@ def refused(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return run_job("tests.tvm.job:run_models", params, root / "log", lambda _: None, 300)
 
 
+def test_what_tvm_has_in_float32_only_is_refused_in_float64(tmp_path: Path) -> None:
+    graph = helper.make_graph(
+        [helper.make_node("Gelu", ["x"], ["y"], "activation")],
+        "gelu",
+        [helper.make_tensor_value_info("x", TensorProto.DOUBLE, (4, 8))],
+        [helper.make_tensor_value_info("y", TensorProto.DOUBLE, None)],
+    )
+    (tmp_path / "gelu").mkdir()
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)]), tmp_path / "gelu" / "model.onnx")
+    params = {"folders": [str(tmp_path / "gelu")], "out": str(tmp_path)}
+    (said,) = run_job("tests.tvm.job:run_models", params, tmp_path / "log", lambda _: None, 100).values()
+    assert said.startswith("Erf at node 'activation': TVM's importer refuses it: ValueError: TVM's erf is exact")
+
+
+def test_bfloat16_comes_out_as_numbers(workbench: Workbench, tmp_path: Path) -> None:
+    graph = helper.make_graph(
+        [helper.make_node("MatMul", ["x", "x"], ["y"], "square")],
+        "bfloat16",
+        [helper.make_tensor_value_info("x", TensorProto.BFLOAT16, (8, 8))],
+        [helper.make_tensor_value_info("y", TensorProto.BFLOAT16, None)],
+    )
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)]), tmp_path / "square.onnx")
+    done = workbench("lower", str(tmp_path / "square.onnx"), "--via", "tvm", "--target", "cpu")
+    assert done.code == 0, done.err
+
+
 @pytest.mark.parametrize("name", LAYERS)
 def test_a_failure_after_the_import_names_the_node(name: str, refused: dict[str, str]) -> None:
     (kind, *_), said = LAYERS[name]
