@@ -17,7 +17,7 @@ from workbench.core.target import Target
 OPT_LEVEL = 3
 """Relay's optimisation level: every pass that keeps the numbers."""
 
-_ERROR = re.compile(r"^\s*(?:[\w.]*\.)?(\w*(?:Error|NotImplemented|Invalid)\w*): (.*)$", re.MULTILINE)
+_ERROR = re.compile(r"^\s*(?:[\w.]*\.)?(\w*(?:Error|NotImplemented|Invalid)\w*): (.*:\s*\n.*|.*)$", re.MULTILINE)
 
 
 def load(module: str = "", threads: int = 1) -> Any:

@@ -11,9 +11,11 @@ from workbench.core.errors import CompileError
 
 def optimise(module: Any, target: Any, parameters: Mapping[str, Any], schedules: Schedules) -> Optimised:
     """Relay's own passes on a module in the layouts of `schedules`; call it in a PassContext with their `config`."""
+    from pipelines.tvm.optimize import optimize
+
     keyed = schedules.target(target)
     with schedules.active():
-        optimised, _ = load("relay").optimize(schedules.prepared(module), keyed, dict(parameters))
+        optimised = optimize(schedules.prepared(module), keyed, dict(parameters))
     return Optimised(optimised, keyed, schedules)
 
 

@@ -132,9 +132,17 @@ def round_half_even(inputs: Inputs, attributes: Attributes) -> Any:
     return op.where(op.abs(x) < relay.const(WHOLE[dtype], dtype), down + tie * op.abs(op.mod(down, two)), x)
 
 
+def erf(inputs: Inputs, attributes: Attributes) -> Any:
+    """Erf. TVM's is an approximation that is exact to float32 whatever the type. Raises ValueError for float64."""
+    if str(infer_type(inputs[0]).checked_type.dtype) == "float64":
+        raise ValueError("TVM's erf is exact to float32 only; give the model in float32")
+    return op.erf(inputs[0])
+
+
 CORRECTIONS: dict[str, Converter] = {
     **REDUCTIONS,
     "Dropout": dropout,
+    "Erf": erf,
     "MatMul": matmul,
     "Resize": resize,
     "Round": round_half_even,

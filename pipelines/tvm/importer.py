@@ -14,7 +14,7 @@ from tvm.ir import IRModule
 from tvm.relay.frontend import onnx as frontend
 
 from pipelines.importers.onnx.graph import opset_of, where
-from pipelines.tvm.bindings import said
+from pipelines.tvm.bindings import refusals, said
 from pipelines.tvm.corrections import CORRECTIONS
 from pipelines.tvm.names import identifiers
 from pipelines.tvm.weights import INLINE
@@ -34,7 +34,8 @@ def import_model(model: ModelProto, inputs: Sequence[str]) -> tuple[Any, dict[st
         graph = _Graph({name: shapes[name] for name in inputs})
         with graph:
             module, weights = graph.from_onnx(model.graph, opset_of(model))
-    module = relay.transform.DynamicToStatic()(module)
+    with refusals("TVM's importer cannot settle the model's types"):
+        module = relay.transform.DynamicToStatic()(module)
     used = {str(p.name_hint): p for p in module["main"].params}
     weights = {name: array.numpy() for name, array in weights.items() if name in used}
     return renamed(module, [*inputs, *weights]), weights
@@ -98,6 +99,7 @@ class _Graph(frontend.GraphProto):
     def _construct_nodes(self, graph: Any) -> None:
         for node in graph.node:
             single = type(graph)(node=[node])
+            single.node[0].name = node.name or node.output[0]  # what spans are made of
             try:
                 super()._construct_nodes(single)
             except CompileError:

@@ -1,6 +1,7 @@
 """KeepNan: rewrites Relay's comparisons so that NaN goes through them, as ONNX and IEEE 754 have it.
 
-TVM's maximum is `a > b ? a : b`, which gives `b` for a NaN in `a`; its ReLU and clip have their constant there.
+TVM's maximum is `a > b ? a : b`, which gives `b` for a NaN in `a`; its ReLU and clip have their constant there, and its
+reductions the largest element so far.
 """
 
 from typing import Any
@@ -21,11 +22,14 @@ def keep_nan() -> Any:
 
 
 class _NanSafe(DFPatternCallback):
-    """nn.relu and clip with their constants first; maximum and minimum likewise, or with the operand that is NaN."""
+    """nn.relu and clip with their constants first; maximum and minimum likewise, or with the operand that is NaN.
+
+    Reductions by them are NaN where another one finds a NaN among their elements.
+    """
 
     def __init__(self) -> None:
         super().__init__(rewrite_once=True)
-        unary = is_op("nn.relu") | is_op("clip")
+        unary = is_op("nn.relu") | is_op("clip") | is_op("max") | is_op("min")
         self.pattern = unary(wildcard()) | (is_op("maximum") | is_op("minimum"))(wildcard(), wildcard())
 
     def callback(self, pre: Any, post: Any, node_map: Any) -> Any:
@@ -53,4 +57,17 @@ def _extreme(call: Any, dtype: str) -> Any:
     return extreme(b, a) if isinstance(b, relay.Constant) else op.where(op.isnan(a), a, extreme(a, b))
 
 
-REWRITES = {"nn.relu": _relu, "clip": _clip, "maximum": _extreme, "minimum": _extreme}
+def _reduction(call: Any, dtype: str) -> Any:
+    is_nan = op.cast(op.isnan(call.args[0]), "int8")
+    found = op.cast(relay.Call(relay.op.get("max"), [is_nan], call.attrs), "bool")
+    return op.where(found, relay.const(float("nan"), dtype), call)
+
+
+REWRITES = {
+    "nn.relu": _relu,
+    "clip": _clip,
+    "maximum": _extreme,
+    "minimum": _extreme,
+    "max": _reduction,
+    "min": _reduction,
+}

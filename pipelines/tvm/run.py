@@ -8,13 +8,13 @@ from pipelines.tvm.bindings import load, refusals
 from pipelines.tvm.handle import Built
 from pipelines.tvm.names import identifiers
 from pipelines.tvm.stages import TvmStage
-from workbench.core.arrays import Arrays, read_npz
+from workbench.core.arrays import Array, Arrays, numpy_dtype, read_npz
 from workbench.core.artefact import Artefact
 from workbench.core.errors import UsageError
 from workbench.core.executable import Executable, executed
 from workbench.core.kinds import IRKind
 from workbench.core.stage import Context
-from workbench.core.tensors import Signature
+from workbench.core.tensors import Signature, TensorSpec
 
 
 class GraphExecutable(Executable):
@@ -43,7 +43,12 @@ class GraphExecutable(Executable):
             if self._module.get_input_index(name) >= 0:
                 self._module.set_input(name, self._array(array))
         self._module.run()
-        return {spec.name: self._module.get_output(i).numpy() for i, spec in enumerate(self._signature.outputs)}
+        return {spec.name: self._output(i, spec) for i, spec in enumerate(self._signature.outputs)}
+
+    def _output(self, i: int, spec: TensorSpec) -> Array:
+        """TVM gives bfloat16 as the integers of its bits."""
+        array = self._module.get_output(i).numpy()
+        return array.view(numpy_dtype(spec.dtype)) if spec.dtype == "bfloat16" else array
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from pipelines.importers.constants import stored
-from pipelines.importers.onnx.stages import InferShapes, Load
+from pipelines.importers.onnx.stages import InferShapes, Load, onnx_artefact
 from pipelines.importers.reference import source_of
 from pipelines.tvm.bindings import load, machine, refusals
+from pipelines.tvm.blamed import MODEL, compiling, imported
 from pipelines.tvm.compile import lower, optimise, to_host, to_machine_code
 from pipelines.tvm.handle import Built, Lowered, Optimised
 from pipelines.tvm.instrument import passes
@@ -24,8 +25,8 @@ from workbench.core.stage import Context, Stage
 from workbench.core.tensors import Signature
 from workbench.core.trace.layout import get_constant
 
-MODEL, GRAPH, FUNCTIONS = "model.onnx", "graph.json", "functions.json"
-"""Companions: the model's file without its weights, TVM's graph, and the table of its functions."""
+GRAPH, FUNCTIONS = "graph.json", "functions.json"
+"""Companions: TVM's graph, and the table of its functions."""
 SCHEDULES, SCHEDULE_CODE = "schedules.json", "schedules.py"
 """Companions of a tuned build: what was given to it, and the schedule that each function took from that."""
 
@@ -41,18 +42,21 @@ class LoadAsOnnx(Load):
 
 @dataclass(frozen=True)
 class SettleForTvm(InferShapes):
-    """As for every route, after operators that TVM lacks were replaced by ONNX's definition of them; keeps the file."""
+    """As for every route; then operators that TVM lacks or gets wrong are written in others. Keeps the file."""
 
     def apply(self, ctx: Context, ir: Artefact) -> Artefact:
         from pipelines.importers.onnx.graph import Graph
-        from pipelines.tvm.definitions import expand
+        from pipelines.importers.onnx.legalize import legalize
+        from pipelines.importers.onnx.shapes import settle
+        from pipelines.tvm.definitions import TVM_RULES
         from pipelines.tvm.weights import without_weights
 
         source = source_of(ir)
-        expanded = dataclasses.replace(source, program=expand(source.program))
-        out = super().apply(ctx, dataclasses.replace(ir, handle=expanded))
-        model = source_of(out).program
-        graph = Graph(model)
+        graph = settle(Graph(source.program))
+        replaced = legalize(graph, TVM_RULES)
+        model = graph.to_model()
+        out = onnx_artefact(ir, source, model)
+        out.facts.update({"replaced": replaced} if replaced else {})
         file, weights = without_weights(model)
         signature = Signature(
             tuple(graph.spec(name) for name in source.inputs),
@@ -78,16 +82,11 @@ class ImportRelay(TvmStage):
     produces: ClassVar[IRKind] = IRKind.RELAY
 
     def apply(self, ctx: Context, ir: Artefact) -> Artefact:
-        load(threads=ctx.target.threads)
-        from pipelines.tvm.erf import fast_erf
-        from pipelines.tvm.importer import import_model
-        from pipelines.tvm.nan import keep_nan
-        from pipelines.tvm.weights import with_weights
-
         assert ir.signature is not None, "a model without a signature"
-        weights = {c.name: get_constant(ctx.store, c.sha256, c.dtype) for c in ir.signature.constants}
-        model = with_weights(ir.blobs[MODEL], weights)
-        module, weights = import_model(model, [spec.name for spec in ir.signature.inputs])
+        _, module, weights = imported(ctx, ir)
+        from pipelines.tvm.erf import fast_erf
+        from pipelines.tvm.nan import keep_nan
+
         infer_types = load("relay").transform.InferType()
         with passes(ctx):
             module = load().transform.Sequential([keep_nan(), infer_types, fast_erf(), infer_types])(module)
@@ -114,7 +113,7 @@ class OptimizeRelay(TvmStage):
         module = ir.handle if ir.handle is not None else read_relay(ir.text)
         names = [str(p.name_hint) for p in module["main"].params]
         parameters = parameters_of(ctx, ir, names)
-        with refusals("TVM cannot optimise the model"), passes(ctx, schedules.config):
+        with compiling(ctx, "TVM cannot optimise the model", schedules.config):
             optimised = optimise(module, target, parameters, schedules)
         text = text_of(optimised.module)
         facts = {"fused_functions": text.count("Primitive=1")} | (schedules.facts() if self.tuned else {})
@@ -136,7 +135,7 @@ class LowerTir(TvmStage):
 
         assert ir.signature is not None, "a module without a signature"
         optimised = optimised_of(ctx, ir)
-        with refusals("TVM cannot lower the model to TIR"), passes(ctx, optimised.schedules.config):
+        with compiling(ctx, "TVM cannot lower the model to TIR", optimised.schedules.config):
             lowered = lower(optimised)
         table = function_table(optimised.module, lowered.graph)
         constants = stored(ctx.store, {name: array.numpy() for name, array in lowered.parameters.items()})
@@ -168,7 +167,7 @@ class HostTir(TvmStage):
 
     def apply(self, ctx: Context, ir: Artefact) -> Artefact:
         lowered = lowered_of(ctx, ir)
-        with refusals("TVM cannot lower the functions"), passes(ctx):
+        with compiling(ctx, "TVM cannot lower the functions"):
             host = to_host(lowered)
         return ir.derive(self.produces, text_of(host.module), handle=host, blobs={GRAPH: ir.blobs[GRAPH]})
 
@@ -183,7 +182,7 @@ class ToLlvmIr(TvmStage):
 
     def apply(self, ctx: Context, ir: Artefact) -> Artefact:
         lowered = lowered_of(ctx, ir)
-        with refusals("TVM cannot generate code"), passes(ctx):
+        with compiling(ctx, "TVM cannot generate code"):
             built = to_machine_code(lowered)
         text = built.library.get_source("ll")
         return ir.derive(self.produces, text, handle=built, blobs={GRAPH: ir.blobs[GRAPH]})

@@ -36,7 +36,12 @@ def main() -> None:
     """Measure everything in a folder of its own and write the page."""
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
         runs = Path(folder) / "runs"
-        steps = {"compile": lambda: compile_cost(runs), "iree": lambda: against_iree(runs), "host": lambda: host(runs)}
+        steps = {
+            "compile": lambda: compile_cost(runs),
+            "tvm": lambda: tvm_cost(runs),
+            "iree": lambda: against_iree(runs),
+            "host": lambda: host(runs),
+        }
         found: dict[str, Any] = {name: steps[name]() for name in track(steps, description="measuring")}
     (ROOT / "docs" / "benchmarks.md").write_text(page(found))
     print(json.dumps(found, indent=1))
@@ -81,6 +86,23 @@ def compile_cost(runs: Path) -> dict[str, Any]:
         "bare_seconds": statistics.median(times["bare"]),
         "passes": trace.manifest["passes"],
     }
+
+
+def tvm_cost(runs: Path) -> dict[str, Any]:
+    """What recording every pass costs on the TVM route, from the model to assembly."""
+
+    def lowered(dump: str, capture: bool = True) -> None:
+        target = Target(chip="")
+        lower(whole(runs, route="tvm", stop="asm", dump=dump, capture=capture, target=target))
+
+    calls = {
+        "changed": lambda: lowered("changed"),
+        "all": lambda: lowered("all"),
+        "bare": lambda: lowered("stages", capture=False),
+    }
+    times = interleaved(calls, rounds=3, warm_up=1)
+    medians = {f"{name}_seconds": statistics.median(seconds) for name, seconds in times.items()}
+    return medians | {f"{name}_ratio": ratio(times, name, "bare") for name in ("changed", "all")}
 
 
 def against_iree(runs: Path) -> dict[str, Any]:
@@ -128,7 +150,7 @@ def host(runs: Path) -> list[dict[str, Any]]:
 
 def page(found: dict[str, Any]) -> str:
     """docs/benchmarks.md from the figures."""
-    cost, iree = found["compile"], found["iree"]
+    cost, tvm, iree = found["compile"], found["tvm"], found["iree"]
     lines = [
         "# Benchmarks",
         "",
@@ -148,6 +170,9 @@ def page(found: dict[str, Any]) -> str:
         " | 1.25x |",
         "| of which linalg to PTX"
         f" | {cost['recording_ratio']:.2f}x ({cost['recorded_seconds']:.1f} / {cost['bare_seconds']:.1f} s) | |",
+        f"| `--via tvm`, model to assembly: recorded / not recorded"
+        f" | {tvm['changed_ratio']:.2f}x ({tvm['changed_seconds']:.1f} / {tvm['bare_seconds']:.1f} s) | 1.3x |",
+        f"| the same with `--dump all` | {tvm['all_ratio']:.2f}x ({tvm['all_seconds']:.1f} s) | 1.3x |",
         f"| linalg to PTX, ours / `iree-compile --dump-compilation-phases-to`"
         f" | {iree['ratio']:.2f}x ({iree['ours_seconds']:.1f} / {iree['iree_seconds']:.1f} s) | 1.0x |",
         "",

@@ -15,6 +15,8 @@ from workbench.worker import run_job
 X = np.random.default_rng(7).standard_normal((2, 3, 4, 5)).astype(np.float32)
 NAN = np.where(np.random.default_rng(8).random((2, 3, 4, 5)) < 0.2, np.nan, X).astype(np.float32)
 
+GIVEN = {"x": X, "positive": np.abs(X) + 1, "nan": NAN, "steps": X[:, 0]}
+
 Node = tuple[str, list[Any], dict[str, Any]]
 """Operator, inputs ("x", "", or the values of a constant), attributes; "outputs" says how many it has."""
 
@@ -71,7 +73,21 @@ def clamps() -> Iterator[Node]:
     yield from (
         (kind, pair, {}) for kind in ("Max", "Min") for pair in (["nan", "x"], ["x", "nan"], ["nan", bounds[0]])
     )
+    yield from (
+        (f"Reduce{m}", ["nan", np.array(a)], {"keepdims": k}) for m, a, k in (("Max", [1], 1), ("Min", [0, 3], 0))
+    )
+    yield from (("ReduceMax", ["nan"], {}), ("ReduceLogSumExp", ["nan", np.array([2])], {}))
     yield from (("HardSigmoid", ["nan"], {}), ("HardSwish", ["nan"], {}), ("LeakyRelu", ["nan"], {}))
+
+
+def recurrent() -> Iterator[Node]:
+    """TVM's run a layer of direction "reverse" forwards."""
+    rng = np.random.default_rng(4)
+    for kind, gates in (("LSTM", 4), ("GRU", 3), ("RNN", 1)):
+        for way in ("forward", "reverse", "bidirectional"):
+            ways = 2 if way == "bidirectional" else 1
+            weights = [rng.standard_normal((ways, gates * 3, n)).astype(np.float32) * 0.3 for n in (5, 3)]
+            yield kind, ["steps", *weights], {"direction": way, "hidden_size": 3}
 
 
 def dropouts() -> Iterator[Node]:
@@ -79,7 +95,7 @@ def dropouts() -> Iterator[Node]:
     yield "Dropout", ["x", np.array(0.3, np.float32)], {"outputs": 2}
 
 
-GROUPS = {f.__name__: f for f in (reductions, splits, resizes, products, definitions, clamps, dropouts)}
+GROUPS = {f.__name__: f for f in (reductions, splits, resizes, products, definitions, clamps, dropouts, recurrent)}
 
 
 def model_of(nodes: list[Node]) -> onnx.ModelProto:
@@ -96,9 +112,7 @@ def model_of(nodes: list[Node]) -> onnx.ModelProto:
         attributes = {k: v for k, v in options.items() if k != "outputs"}
         made.append(helper.make_node(kind, names, outputs, f"{kind}-{i}", **attributes))
     used = {n for node in made for n in node.input}
-    inputs = [
-        helper.make_tensor_value_info(n, TensorProto.FLOAT, X.shape) for n in ("x", "positive", "nan") if n in used
-    ]
+    inputs = [helper.make_tensor_value_info(n, TensorProto.FLOAT, GIVEN[n].shape) for n in GIVEN if n in used]
     masks = {n.output[1] for n in made if n.op_type == "Dropout" and len(n.output) > 1}
     results = [
         helper.make_tensor_value_info(o, TensorProto.BOOL if o in masks else TensorProto.FLOAT, None)
@@ -120,8 +134,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Path:
         folder.mkdir()
         model = model_of(list(nodes()))
         onnx.save(model, folder / "model.onnx")
-        given = {"x": X, "positive": np.abs(X) + 1, "nan": NAN}
-        np.savez(folder / "inputs.npz", **{v.name: given[v.name] for v in model.graph.input})
+        np.savez(folder / "inputs.npz", **{v.name: GIVEN[v.name] for v in model.graph.input})
     params = {"folders": [str(root / name) for name in GROUPS], "out": str(root)}
     refused = run_job("tests.tvm.job:run_models", params, root / "log", lambda _: None, 300)
     assert not refused, refused

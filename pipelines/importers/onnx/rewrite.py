@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from onnx import NodeProto, helper, inliner
+from onnx import NodeProto, defs, helper, inliner
 
 from pipelines.importers.onnx.graph import Array, Graph, Value, attributes, subgraphs, value_at, where
 from workbench.core.errors import CompileError
@@ -126,6 +126,7 @@ def by_definition(rewrite: Rewrite) -> list[Value] | None:
     outputs = [helper.make_tensor_value_info(n, graph.element(n), graph.shape(n)) for n in node.output if n]
     opsets = [helper.make_opsetid("", graph.opset)]
     model = helper.make_model(helper.make_graph([node], "call", inputs, outputs), opset_imports=opsets)
+    _spell_defaults(model.graph.node[0], graph.opset)
     try:
         body = inliner.inline_selected_functions(model, [("", node.op_type)], inline_schema_functions=True).graph
     except RuntimeError:  # onnx 1.23 fails on some definitions when an optional input in the middle is left out
@@ -140,3 +141,12 @@ def by_definition(rewrite: Rewrite) -> list[Value] | None:
         made.name = node.name
     rewrite.made.extend(body.node)
     return [names.get(name, name) for name in node.output]
+
+
+def _spell_defaults(node: NodeProto, opset: int) -> None:
+    """Write out the attributes that a node leaves at their default, which the inliner does not look up."""
+    given = {a.name for a in node.attribute}
+    schema = defs.get_schema(node.op_type, opset)
+    node.attribute.extend(
+        a.default_value for n, a in schema.attributes.items() if n not in given and a.default_value.name
+    )

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pipelines.tvm.bindings import OPT_LEVEL, load
+from pipelines.tvm.compile import optimise
 from pipelines.tvm.functions import calls_of, flop, shape_of
 from pipelines.tvm.tuning.anchors import Anchor, anchors_of
 from pipelines.tvm.tuning.ansor.variants import Variant, conv_workload, dense_workload
@@ -33,20 +34,20 @@ class Task:
 
 def tasks_of(module: Any, parameters: dict[str, Any], target: Any, schedules: Schedules) -> list[Task]:
     """Tasks of an imported module under `schedules`' variants, in the order in which the model runs them."""
-    relay, tvm = load("relay"), load()
-    ours = schedules.target(target)
+    tvm = load()
     context = tvm.transform.PassContext(
         opt_level=OPT_LEVEL, config=dict(schedules.config), disabled_pass=["AutoSchedulerLayoutRewrite"]
     )
-    with schedules.active(), context:
-        optimised, _ = relay.optimize(schedules.prepared(module), ours, parameters)
-        keys = _workload_keys(optimised, ours)
+    with context:
+        optimised = optimise(module, target, parameters, schedules)
+        with schedules.active():
+            keys = _workload_keys(optimised.module, optimised.target)
     found: dict[str, Task] = {}
-    for anchor, function in anchors_of(optimised):
+    for anchor, function in anchors_of(optimised.module):
         key = keys.get(str(function.attrs["hash"]), "")
         if key:
             known = found.get(key)
-            found[key] = _task(key, function, ours, (*(known.anchors if known else ()), anchor))
+            found[key] = _task(key, function, optimised.target, (*(known.anchors if known else ()), anchor))
     return list(found.values())
 
 
