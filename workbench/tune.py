@@ -127,6 +127,7 @@ def _search(request: TuneRequest, tuning: RouteTuning, entry: Entry, root: Path,
             task = state["task"]
             if not task or crash.signal_name == "time limit":
                 raise
+            request = replace(request, limits=replace(request.limits, transfer=""))
             crashes[task] = crashes.get(task, 0) + 1
             left = max(left - state["done"], 1)
             if crashes[task] == MOST_CRASHES:

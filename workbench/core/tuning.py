@@ -9,12 +9,16 @@ Progress = Callable[[dict[str, Any]], None]
 
 @dataclass(frozen=True)
 class SearchLimits:
-    """`trials` in all, `minutes` at most (0: no limit), `tasks` a glob over task names, `seed` of all that is drawn."""
+    """`trials` in all, `minutes` at most (0: no limit), `tasks` a glob over task names, `seed` of all that is drawn.
+
+    `transfer` is a log of the same tuner for another target, whose best candidates are measured first.
+    """
 
     trials: int
     minutes: float = 0.0
     tasks: str = "*"
     seed: int = 0
+    transfer: str = ""
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from tvm import auto_scheduler
 from tvm.auto_scheduler.task_scheduler import TaskSchedulerCallback
 
 from pipelines.tvm.tuning.ansor.model import WatchedModel
-from pipelines.tvm.tuning.ansor.records import ERROR_KINDS, Record, read_records
+from pipelines.tvm.tuning.ansor.records import ERROR_KINDS, Record, read_log, read_records
 from pipelines.tvm.tuning.ansor.tasks import Task
 from pipelines.tvm.tuning.fleet import address
 from workbench.core.tuning import Devices, Progress, SearchLimits
@@ -25,6 +25,8 @@ POLICY = {
 }
 """A small population: with TVM's 2048 choosing candidates takes longer than measuring them."""
 CANDIDATES_A_ROUND = 10
+TRANSFERRED = 2
+"""Candidates of a task that are taken over from another log."""
 MEASURE_MS, COLD_RUNS = 40, 10
 BUILD_SECONDS, RUN_SECONDS = 60, 10
 BUILDS_A_BATCH = 5
@@ -74,11 +76,13 @@ def search(
     The scheduler gives the next round to the task from which the model as a whole has most to gain.
     """
     model = WatchedModel(limits.seed)
+    watch = _Watch(tasks, tell, limits)
+    if limits.transfer:
+        _transfer(tasks, Path(limits.transfer), log, runner, watch)
     known = str(log) if log.exists() and log.stat().st_size else ""
     if known:
         model.update_from_file(known)
     np.random.seed(limits.seed)
-    watch = _Watch(tasks, tell, limits)
     make_scheduler: Any = auto_scheduler.TaskScheduler
     scheduler = make_scheduler(
         [t.search for t in tasks], [t.calls for t in tasks], load_log_file=known or None, callbacks=[watch]
@@ -97,6 +101,22 @@ def search(
     except _Stop as stop:
         tell({"stopped": str(stop)})
     return model, dict(watch.errors)
+
+
+def _transfer(tasks: Sequence[Task], other: Path, log: Path, runner: Any, watch: _Watch) -> None:
+    """Measure the best candidates of each task in a log for another target, as far as the trials go."""
+    records = sorted((r for r in read_log(other) if r.seconds is not None), key=lambda r: r.seconds or 0.0)
+    lines = [r.line for t in tasks for r in [r for r in records if r.key == t.key][:TRANSFERRED]]
+    searched = {t.key: t.search for t in tasks}
+    states = [recorded for recorded, _ in read_records(lines[: watch.limits.trials])]
+    builder = auto_scheduler.LocalBuilder(timeout=BUILD_SECONDS, n_parallel=BUILDS_A_BATCH)
+    for start in range(0, len(states), CANDIDATES_A_ROUND):
+        batch = states[start : start + CANDIDATES_A_ROUND]
+        inputs = [auto_scheduler.MeasureInput(searched[str(i.task.workload_key)], i.state) for i in batch]
+        results = runner.run(inputs, builder.build(inputs, verbose=0), verbose=0)
+        auto_scheduler.save_records(str(log), inputs, results)
+        watch.measured(results)
+        watch.tell({"doing": f"measured {watch.trials} candidates of {other.name}"})
 
 
 def _policy(task: Task, model: WatchedModel, seed: int, known: str) -> Any:
