@@ -50,6 +50,7 @@ def search(params: Message, tell: Progress) -> Message:
     from pipelines.tvm.tuning.measure import build
     from pipelines.tvm.tuning.schedules import DefaultSchedules
 
+    load(threads=params["target"]["threads"])
     with refusals("TVM cannot tune the model"):
         job = read_job(params, tell)
         tuner = TUNERS[params["tuner"]]()
@@ -84,6 +85,7 @@ def choose(params: Message, tell: Progress) -> Message:
     from pipelines.tvm.tuning.choose import choose as better_of
     from pipelines.tvm.tuning.job import read_job
 
+    load(threads=params["target"]["threads"])
     with refusals("TVM cannot build the tuned model"):
         job = read_job(params, tell)
         tuner = TUNERS[params["tuner"]]()
