@@ -1,0 +1,79 @@
+"""MetaSchedule as one of the tuners."""
+
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pipelines.tvm.bindings import load
+from pipelines.tvm.tuning.anchors import Anchor
+from pipelines.tvm.tuning.ansor.tasks import Task, divided
+from pipelines.tvm.tuning.ansor.variants import Variant
+from pipelines.tvm.tuning.job import Job
+from pipelines.tvm.tuning.logs import best_lines, check_target, summary
+from pipelines.tvm.tuning.metaschedule.build import MetaSchedules
+from pipelines.tvm.tuning.metaschedule.records import read_log, repair_both, workload_lines
+from pipelines.tvm.tuning.metaschedule.tasks import tasks_of
+from pipelines.tvm.tuning.schedules import Schedules
+from pipelines.tvm.tuning.tuner import Tuner
+from workbench.core.tuning import TaskRow
+
+
+class MetaScheduleTuner(Tuner):
+    """Rules, evolution and a cost model; the log is `meta_schedule`'s, with its table of workloads beside it."""
+
+    def __init__(self) -> None:
+        self._tasks: dict[str, Task] = {}
+
+    def check(self, log: Path, target: Any) -> int:
+        """See Tuner; the target must be the same but for its keys."""
+        repair_both(log)
+        records = read_log(log)
+        for number, record in enumerate(records, 1):
+            check_target(target, record.target, f"{log}, line {number}")
+        return len(records)
+
+    def tasks(self, job: Job) -> Mapping[str, tuple[TaskRow, tuple[Anchor, ...]]]:
+        """See Tuner."""
+        found = tasks_of(job.module, job.parameters, job.target)
+        self._tasks = {task.key: task for task in found}
+        return {t.key: (TaskRow(t.key, t.name, t.calls, t.flop * t.calls), t.anchors) for t in found}
+
+    def valid(self, job: Job, key: str) -> str:
+        """See Tuner."""
+        from pipelines.tvm.tuning.metaschedule.search import context
+
+        task = self._tasks[key]
+        if task.variant is Variant.DEFAULT:
+            return "its operator is left to TVM's own schedule"
+        spaces = context(load("meta_schedule"), task, job.target, job.limits.seed + 1).generate_design_space()
+        lowered = any(_lowers(schedule.mod) for schedule in spaces)
+        return "" if lowered else "none of MetaSchedule's candidates can be lowered"
+
+    def search(self, job: Job, rows: Sequence[TaskRow]) -> Mapping[str, Any]:
+        """See Tuner."""
+        from pipelines.tvm.tuning.metaschedule.search import runner, search
+
+        tasks = [self._tasks[row.key] for row in rows]
+        ms = load("meta_schedule")
+        measuring = runner(ms, job.devices, job.cold)
+        errors = search(ms, tasks, job.target, job.limits, job.log, measuring, job.tell)
+        return {"errors": errors}
+
+    def logged(self, log: Path) -> Mapping[str, tuple[float | None, int, int]]:
+        """See Tuner."""
+        return summary(read_log(log))
+
+    def schedules(self, job: Job, default: Collection[str]) -> Schedules:
+        """See Tuner. A workload that several tasks share is left to TVM when one of them is."""
+        best = best_lines(read_log(job.log))
+        taken, variants = divided(self._tasks.values(), best, default)
+        return MetaSchedules(tuple(workload_lines(job.log)), tuple(best[key].line for key in taken), variants)
+
+
+def _lowers(module: Any) -> bool:
+    tvm = load()
+    try:
+        tvm.lower(module)
+    except (tvm.error.TVMError, ValueError, RuntimeError):
+        return False
+    return True
