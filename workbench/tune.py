@@ -1,5 +1,6 @@
 """The verb `tune`: search for schedules, keep what was found, and build with what of it helps."""
 
+import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -13,10 +14,11 @@ from workbench.core.source import ModelRequest
 from workbench.core.target import Target
 from workbench.core.trace import Trace
 from workbench.core.trace.layout import write_json
-from workbench.core.tuning import Choice, Devices, SearchLimits, TaskRow
+from workbench.core.tuning import Choice, Devices, SearchLimits
 from workbench.database import Entry, database_entry, host_facts
 from workbench.run import LowerRequest, lower, plan
 from workbench.toolchain import worker_command
+from workbench.viewer.tuning import write_curve
 from workbench.worker import Message, WorkerCrashed, run_job
 
 Progress = Callable[[Message], None]
@@ -76,15 +78,11 @@ def tune(request: TuneRequest, progress: Progress = lambda _: None) -> Tuned:
     facts = _search(request, tuning, entry, before.root, progress)
     records = _job(request, tuning, entry, "check", before.root, {}, progress)["records"]
     chosen = _job(request, tuning, entry, "choose", before.root, facts["excluded"], progress)
-    choice = Choice(
-        tuple(TaskRow.from_json(row) for row in chosen["rows"]),
-        chosen["models_ms"],
-        chosen["largest_error"],
-        tuple(chosen["notes"]),
-    )
-    write_json(entry.schedules, chosen["schedules"])
+    choice = Choice.from_json(chosen)
+    write_json(entry.schedules, dict(choice.schedules))
     facts |= {"records": records, "new_records": records - before_count}
     write_json(entry.meta, _meta(request, facts, choice))
+    write_curve(entry.curve, json.loads(entry.meta.read_text()))
     progress({"doing": "lowering with the chosen schedules"})
     after = lower(replace(base, tuned=entry.schedules.resolve(), start=(before.root, tuning.start)), progress)
     return Tuned(entry, before, after, choice, facts)
@@ -179,4 +177,5 @@ def _meta(request: TuneRequest, facts: Message, choice: Choice) -> Message:
         "models_ms": dict(choice.models_ms),
         "largest_error": choice.largest_error,
         "notes": list(choice.notes),
+        "history": [list(point) for point in choice.history],
     }

@@ -79,6 +79,7 @@ class ImportRelay(TvmStage):
 
     def apply(self, ctx: Context, ir: Artefact) -> Artefact:
         load(threads=ctx.target.threads)
+        from pipelines.tvm.erf import fast_erf
         from pipelines.tvm.importer import import_model
         from pipelines.tvm.nan import keep_nan
         from pipelines.tvm.weights import with_weights
@@ -87,8 +88,9 @@ class ImportRelay(TvmStage):
         weights = {c.name: get_constant(ctx.store, c.sha256, c.dtype) for c in ir.signature.constants}
         model = with_weights(ir.blobs[MODEL], weights)
         module, weights = import_model(model, [spec.name for spec in ir.signature.inputs])
+        infer_types = load("relay").transform.InferType()
         with passes(ctx):
-            module = load().transform.Sequential([keep_nan(), load("relay").transform.InferType()])(module)
+            module = load().transform.Sequential([keep_nan(), infer_types, fast_erf(), infer_types])(module)
         signature = dataclasses.replace(ir.signature, constants=stored(ctx.store, weights))
         return ir.derive(self.produces, text_of(module, constants=True), handle=module, signature=signature)
 
@@ -115,7 +117,7 @@ class OptimizeRelay(TvmStage):
         with refusals("TVM cannot optimise the model"), passes(ctx, schedules.config):
             optimised = optimise(module, target, parameters, schedules)
         text = text_of(optimised.module)
-        facts = {"fused_functions": text.count("Primitive=1")} | schedules.facts()
+        facts = {"fused_functions": text.count("Primitive=1")} | (schedules.facts() if self.tuned else {})
         blobs = {SCHEDULES: json.dumps(schedules.to_json(), indent=1).encode()} if self.tuned else {}
         elided = "meta[relay.Constant]" in text
         return ir.derive(self.produces, text, handle=optimised, elided=elided, facts=facts, blobs=blobs)

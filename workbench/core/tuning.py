@@ -31,13 +31,14 @@ class TaskRow:
 
     Times are milliseconds of all `calls` of one run together: `default_ms` in the default build, `logged_ms` the best
     measured alone, `tuned_ms` in the build that has every tuned task. `chosen` is "tuned" or "default", `reason` why.
-    `candidates` were tried, `valid` of them ran.
+    `candidates` were tried, `valid` of them ran. Tasks of one `group` can only be chosen together.
     """
 
     key: str
     name: str
     calls: int
     flop: int
+    group: str = ""
     default_ms: float = 0.0
     share: float = 0.0
     candidates: int = 0
@@ -59,14 +60,30 @@ class TaskRow:
 
 @dataclass(frozen=True)
 class Choice:
-    """What tuning came to. `models_ms` are interleaved medians of whole builds: default, tuned, chosen."""
+    """What tuning came to. `models_ms` are interleaved medians of whole builds: default, tuned, chosen.
+
+    `history` has (task, milliseconds of a call or None) for each record of the log, in the order of measuring.
+    """
 
     rows: tuple[TaskRow, ...]
     models_ms: Mapping[str, float]
     largest_error: float
     notes: tuple[str, ...] = ()
     schedules: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    history: tuple[tuple[str, float | None], ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """JSON-ready form."""
         return asdict(self)
+
+    @staticmethod
+    def from_json(data: Mapping[str, Any]) -> "Choice":
+        """Read what `to_json` wrote."""
+        return Choice(
+            tuple(TaskRow.from_json(row) for row in data["rows"]),
+            data["models_ms"],
+            data["largest_error"],
+            tuple(data["notes"]),
+            data["schedules"],
+            tuple((key, ms) for key, ms in data["history"]),
+        )

@@ -14,6 +14,9 @@ from workbench.core.tuning import Devices, Progress
 
 Message = dict[str, Any]
 
+LEAST_SHARE = 1 / 300
+"""Share of the default build's time below which a task is not searched."""
+
 
 def _ansor() -> Tuner:
     from pipelines.tvm.tuning.ansor.tuner import AnsorTuner
@@ -79,6 +82,8 @@ def searched(job: Job, tuner: Tuner) -> Message:
         reason = tuner.valid(job, key)
         if not fnmatch(row.name, job.limits.tasks) and not reason:
             reason = f"not among --tasks '{job.limits.tasks}'"
+        if not reason and row.share < LEAST_SHARE:
+            reason = f"with {row.share:.1%} of the time it cannot repay its trials"
         if reason:
             reasons[key] = reason
     listed = [row.to_json() | {"reason": reasons.get(key, "")} for key, row in rows.items()]

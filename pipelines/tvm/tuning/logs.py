@@ -1,7 +1,6 @@
 """What the logs of all tuners have in common: a record of JSON a line, of one task and one target each."""
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -62,12 +61,9 @@ def best_lines(records: Iterable[Record]) -> dict[str, Record]:
     return best
 
 
-def summary(records: Iterable[Record]) -> Mapping[str, tuple[float | None, int, int]]:
-    """By task: best milliseconds of a call (None when nothing ran), candidates, and how many of them ran."""
-    records = list(records)
-    tried, ran = Counter(r.key for r in records), Counter(r.key for r in records if r.seconds is not None)
-    ms = {key: (record.seconds or 0.0) * 1e3 for key, record in best_lines(records).items()}
-    return {key: (ms.get(key), tried[key], ran[key]) for key in tried}
+def history_of(records: Iterable[Record]) -> Sequence[tuple[str, float | None]]:
+    """(task, milliseconds of a call, None when it did not run) of each record."""
+    return [(r.key, None if r.seconds is None else r.seconds * 1e3) for r in records]
 
 
 def check_target(target: Any, of: str, where: str) -> None:

@@ -45,3 +45,7 @@ class DefaultSchedules(Schedules):
     def to_json(self) -> dict[str, Any]:
         """Nothing but the name."""
         return {"tuner": ""}
+
+    def facts(self) -> dict[str, Any]:
+        """No task has a tuned schedule."""
+        return {"tuned_tasks": 0}

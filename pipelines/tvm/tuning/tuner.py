@@ -34,8 +34,12 @@ class Tuner(ABC):
         Gives facts of the search (`errors`, `rank_correlation` ...)."""
 
     @abstractmethod
-    def logged(self, log: Path) -> Mapping[str, tuple[float | None, int, int]]:
-        """By task: best milliseconds of a call (None when nothing ran), candidates, and how many of them ran."""
+    def history(self, log: Path) -> Sequence[tuple[str, float | None]]:
+        """(task, milliseconds of a call, None when it did not run) of each record of a log."""
+
+    @abstractmethod
+    def alone(self, job: Job, key: str) -> tuple[float, float]:
+        """Milliseconds of a call of a task's best candidate measured alone on this machine: warm and cold caches."""
 
     @abstractmethod
     def schedules(self, job: Job, default: Collection[str]) -> Schedules:

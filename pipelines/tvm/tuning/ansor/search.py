@@ -12,7 +12,7 @@ from tvm import auto_scheduler
 from tvm.auto_scheduler.task_scheduler import TaskSchedulerCallback
 
 from pipelines.tvm.tuning.ansor.model import WatchedModel
-from pipelines.tvm.tuning.ansor.records import ERROR_KINDS
+from pipelines.tvm.tuning.ansor.records import ERROR_KINDS, Record, read_records
 from pipelines.tvm.tuning.ansor.tasks import Task
 from pipelines.tvm.tuning.fleet import address
 from workbench.core.tuning import Devices, Progress, SearchLimits
@@ -26,7 +26,10 @@ POLICY = {
 """A small population: with TVM's 2048 choosing candidates takes longer than measuring them."""
 CANDIDATES_A_ROUND = 10
 MEASURE_MS, COLD_RUNS = 40, 10
-BUILD_SECONDS, RUN_SECONDS = 40, 10
+BUILD_SECONDS, RUN_SECONDS = 60, 10
+BUILDS_A_BATCH = 5
+"""TVM starts as many processes for each batch of twice as many candidates, and one that runs them: with one for each
+core, more time goes into starting them than into compiling."""
 
 
 class _Stop(Exception):
@@ -47,7 +50,8 @@ class _Watch(TaskSchedulerCallback):
     def pre_tune(self, task_scheduler: Any, task_id: int) -> None:
         if self.limits.minutes and time.monotonic() - self.started > self.limits.minutes * 60:
             raise _Stop(f"after {self.limits.minutes:g} minutes")
-        if self.trials + task_scheduler.num_measures_per_round > self.limits.trials:
+        task_scheduler.num_measures_per_round = min(CANDIDATES_A_ROUND, self.limits.trials - self.trials)
+        if task_scheduler.num_measures_per_round <= 0:
             raise _Stop
         self.tell({"searching": self.tasks[task_id].key, "trials": self.trials})
 
@@ -80,9 +84,10 @@ def search(
         [t.search for t in tasks], [t.calls for t in tasks], load_log_file=known or None, callbacks=[watch]
     )
     options = auto_scheduler.TuningOptions(
-        num_measure_trials=limits.trials,
+        # TVM shrinks its rounds when trials are few for the tasks, as after a crash; here the watch ends the search.
+        num_measure_trials=max(limits.trials, len(tasks) * CANDIDATES_A_ROUND),
         num_measures_per_round=CANDIDATES_A_ROUND,
-        builder=auto_scheduler.LocalBuilder(timeout=BUILD_SECONDS),
+        builder=auto_scheduler.LocalBuilder(timeout=BUILD_SECONDS, n_parallel=BUILDS_A_BATCH),
         runner=runner,
         measure_callbacks=[auto_scheduler.RecordToFile(str(log)), _Counted(watch)],
         verbose=0,
@@ -131,3 +136,12 @@ def valid_candidates(task: Task, seed: int) -> int:
     states = policy.sample_initial_population()
     features = auto_scheduler.feature.get_per_store_features_from_states(states, task.search)
     return sum(bool(np.any(f)) for f in features)
+
+
+def measured_alone(task: Task, record: Record, cold: bool) -> float:
+    """Milliseconds of a recorded candidate, built and run here; infinite when it fails."""
+    ((recorded, _),) = read_records([record.line])
+    inputs = [auto_scheduler.MeasureInput(task.search, recorded.state)]
+    built = auto_scheduler.LocalBuilder(timeout=BUILD_SECONDS, n_parallel=1).build(inputs, verbose=0)
+    (result,) = runner(Devices(), cold).run(inputs, built, verbose=0)
+    return float("inf") if result.error_no else float(np.median([float(c) for c in result.costs])) * 1e3

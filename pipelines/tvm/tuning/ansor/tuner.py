@@ -11,7 +11,7 @@ from pipelines.tvm.tuning.ansor.records import read_log
 from pipelines.tvm.tuning.ansor.tasks import Task, divided, tasks_of
 from pipelines.tvm.tuning.ansor.variants import Variant
 from pipelines.tvm.tuning.job import Job
-from pipelines.tvm.tuning.logs import best_lines, check_target, repair, summary
+from pipelines.tvm.tuning.logs import best_lines, check_target, history_of, repair
 from pipelines.tvm.tuning.schedules import Schedules
 from pipelines.tvm.tuning.tuner import Tuner
 from workbench.core.tuning import TaskRow
@@ -35,7 +35,7 @@ class AnsorTuner(Tuner):
         """See Tuner."""
         found = tasks_of(job.module, job.parameters, job.target, AnsorSchedules((), {}))
         self._tasks = {task.key: task for task in found}
-        return {t.key: (TaskRow(t.key, t.name, t.calls, t.flop * t.calls), t.anchors) for t in found}
+        return {t.key: (TaskRow(t.key, t.name, t.calls, t.flop * t.calls, t.workload), t.anchors) for t in found}
 
     def valid(self, job: Job, key: str) -> str:
         """See Tuner."""
@@ -60,9 +60,16 @@ class AnsorTuner(Tuner):
             "predictions": [asdict(p) for p in model.predictions],
         }
 
-    def logged(self, log: Path) -> Mapping[str, tuple[float | None, int, int]]:
+    def history(self, log: Path) -> Sequence[tuple[str, float | None]]:
         """See Tuner."""
-        return summary(read_log(log))
+        return history_of(read_log(log))
+
+    def alone(self, job: Job, key: str) -> tuple[float, float]:
+        """See Tuner."""
+        from pipelines.tvm.tuning.ansor.search import measured_alone
+
+        record = best_lines(read_log(job.log))[key]
+        return measured_alone(self._tasks[key], record, cold=False), measured_alone(self._tasks[key], record, cold=True)
 
     def schedules(self, job: Job, default: Collection[str]) -> Schedules:
         """See Tuner. A workload that several tasks share is left to TVM when one of them is."""

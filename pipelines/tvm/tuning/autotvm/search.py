@@ -126,3 +126,14 @@ def runner(devices: Devices, cold: bool) -> Any:
         return autotvm.LocalRunner(**once)
     host, port = address(devices)
     return autotvm.RPCRunner(devices.key, host, port, **once)
+
+
+def measured_alone(task: Task, line: str, cold: bool) -> float:
+    """Milliseconds of a recorded candidate, built and run here; infinite when it fails."""
+    ((recorded, _),) = read_records([line])
+    options = autotvm.measure_option(
+        builder=autotvm.LocalBuilder(timeout=BUILD_SECONDS), runner=runner(Devices(), cold)
+    )
+    measure = autotvm.measure.create_measure_batch(task.search, options)
+    (result,) = measure([autotvm.MeasureInput(task.search.target, task.search, recorded.config)])
+    return float("inf") if result.error_no else float(np.median(result.costs)) * 1e3

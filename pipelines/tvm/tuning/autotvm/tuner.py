@@ -9,7 +9,7 @@ from pipelines.tvm.tuning.autotvm.build import AutoTvmSchedules
 from pipelines.tvm.tuning.autotvm.records import read_log
 from pipelines.tvm.tuning.autotvm.tasks import Task, lowers, tasks_of
 from pipelines.tvm.tuning.job import Job
-from pipelines.tvm.tuning.logs import best_lines, check_target, repair, summary
+from pipelines.tvm.tuning.logs import best_lines, check_target, history_of, repair
 from pipelines.tvm.tuning.schedules import Schedules
 from pipelines.tvm.tuning.tuner import Tuner
 from workbench.core.tuning import TaskRow
@@ -46,9 +46,16 @@ class AutoTvmTuner(Tuner):
         shares = [(self._tasks[row.key], row.share) for row in rows]
         return {"errors": search(shares, job.limits, job.log, runner(job.devices, job.cold), job.tell)}
 
-    def logged(self, log: Path) -> Mapping[str, tuple[float | None, int, int]]:
+    def history(self, log: Path) -> Sequence[tuple[str, float | None]]:
         """See Tuner."""
-        return summary(read_log(log))
+        return history_of(read_log(log))
+
+    def alone(self, job: Job, key: str) -> tuple[float, float]:
+        """See Tuner."""
+        from pipelines.tvm.tuning.autotvm.search import measured_alone
+
+        line, task = best_lines(read_log(job.log))[key].line, self._tasks[key]
+        return measured_alone(task, line, cold=False), measured_alone(task, line, cold=True)
 
     def schedules(self, job: Job, default: Collection[str]) -> Schedules:
         """See Tuner."""

@@ -11,6 +11,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from pipelines.tvm.tuning.ansor.tasks import Task
 from pipelines.tvm.tuning.fleet import address
 from pipelines.tvm.tuning.metaschedule.records import open_database, repair_both
@@ -140,3 +142,18 @@ def runner(ms: Any, devices: Devices, cold: bool) -> Any:
         ),
         config,
     )
+
+
+def measured_alone(ms: Any, database: Any, target: Any, cold: bool) -> float:
+    """Milliseconds of the one candidate of a database, built and run here; infinite when it fails."""
+    (record,) = database.get_all_tuning_records()
+    candidate = record.as_measure_candidate()
+    (built,) = ms.builder.LocalBuilder(timeout_sec=BUILD_SECONDS).build(
+        [ms.builder.BuilderInput(candidate.sch.mod, target)]
+    )
+    if built.error_msg:
+        return float("inf")
+    inputs = ms.runner.RunnerInput(built.artifact_path, str(target.kind), candidate.args_info)
+    (future,) = runner(ms, Devices(), cold).run([inputs])
+    result = future.result()
+    return float("inf") if result.error_msg else float(np.median([float(s) for s in result.run_secs])) * 1e3

@@ -9,9 +9,9 @@ from pipelines.tvm.tuning.anchors import Anchor
 from pipelines.tvm.tuning.ansor.tasks import Task, divided
 from pipelines.tvm.tuning.ansor.variants import Variant
 from pipelines.tvm.tuning.job import Job
-from pipelines.tvm.tuning.logs import best_lines, check_target, summary
+from pipelines.tvm.tuning.logs import best_lines, check_target, history_of
 from pipelines.tvm.tuning.metaschedule.build import MetaSchedules
-from pipelines.tvm.tuning.metaschedule.records import read_log, repair_both, workload_lines
+from pipelines.tvm.tuning.metaschedule.records import read_log, repair_both, scratch_database, workload_lines
 from pipelines.tvm.tuning.metaschedule.tasks import tasks_of
 from pipelines.tvm.tuning.schedules import Schedules
 from pipelines.tvm.tuning.tuner import Tuner
@@ -36,7 +36,7 @@ class MetaScheduleTuner(Tuner):
         """See Tuner."""
         found = tasks_of(job.module, job.parameters, job.target)
         self._tasks = {task.key: task for task in found}
-        return {t.key: (TaskRow(t.key, t.name, t.calls, t.flop * t.calls), t.anchors) for t in found}
+        return {t.key: (TaskRow(t.key, t.name, t.calls, t.flop * t.calls, t.workload), t.anchors) for t in found}
 
     def valid(self, job: Job, key: str) -> str:
         """See Tuner."""
@@ -59,9 +59,18 @@ class MetaScheduleTuner(Tuner):
         errors = search(ms, tasks, job.target, job.limits, job.log, measuring, job.tell)
         return {"errors": errors}
 
-    def logged(self, log: Path) -> Mapping[str, tuple[float | None, int, int]]:
+    def history(self, log: Path) -> Sequence[tuple[str, float | None]]:
         """See Tuner."""
-        return summary(read_log(log))
+        return history_of(read_log(log))
+
+    def alone(self, job: Job, key: str) -> tuple[float, float]:
+        """See Tuner."""
+        from pipelines.tvm.tuning.metaschedule.search import measured_alone
+
+        ms, line = load("meta_schedule"), best_lines(read_log(job.log))[key].line
+        database = scratch_database(ms, workload_lines(job.log), [line])
+        warm, cold = (measured_alone(ms, database, job.target, flush) for flush in (False, True))
+        return warm, cold
 
     def schedules(self, job: Job, default: Collection[str]) -> Schedules:
         """See Tuner. A workload that several tasks share is left to TVM when one of them is."""
