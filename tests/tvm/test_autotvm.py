@@ -10,7 +10,7 @@ from workbench.core.errors import UsageError
 from workbench.tune import Tuned, tune
 from workbench.worker import run_job
 
-pytestmark = pytest.mark.slow
+slow = pytest.mark.slow
 
 TRIALS = 8
 
@@ -25,11 +25,13 @@ def tuned(folder: Path) -> Tuned:
     return tune(request(folder, "autotvm", TRIALS))
 
 
+@slow
 def test_candidates_run_and_the_better_build_is_taken(tuned: Tuned) -> None:
     check_found(tuned)
     assert tuned.facts["records"] == TRIALS
 
 
+@slow
 def test_tvm_reads_the_log(tuned: Tuned, tmp_path: Path) -> None:
     code = f"""
 from tvm.autotvm.record import load_from_file
@@ -41,6 +43,7 @@ assert all(r.error_no or r.costs[0] > 0 for _, r in pairs)
     run_job("tests.tvm.job:execute", {"code": code}, tmp_path / "log", lambda _: None, 60)
 
 
+@slow
 def test_all_that_was_found_gives_the_right_numbers(tuned: Tuned, folder: Path, tmp_path: Path) -> None:
     best: dict[str, tuple[float, str]] = {}
     for line in tuned.entry.log.read_text().splitlines():
@@ -57,6 +60,7 @@ def test_all_that_was_found_gives_the_right_numbers(tuned: Tuned, folder: Path, 
     assert "dense_pack.x86" in code.read_text()
 
 
+@slow
 def test_going_on_repairs_the_log_and_measures_nothing_twice(tuned: Tuned, folder: Path) -> None:
     again = resumed(tuned, folder, "autotvm", 2)
     assert again.facts["records"] == TRIALS + 2
@@ -64,11 +68,13 @@ def test_going_on_repairs_the_log_and_measures_nothing_twice(tuned: Tuned, folde
     assert len({(row["input"][1], row["config"]["index"]) for row in rows}) == len(rows)
 
 
+@slow
 def test_a_log_that_exists_is_not_written_to_unasked(tuned: Tuned, folder: Path) -> None:
     with pytest.raises(UsageError, match="go on from it with --resume"):
         tune(request(folder, "autotvm", 4, tuned.entry.log))
 
 
+@slow
 def test_a_log_of_another_number_of_threads_is_refused(tuned: Tuned, folder: Path) -> None:
     with pytest.raises(UsageError, match=r"line 1: measured for '.*num-cores=1.*', not for '.*num-cores=2"):
         tune(request(folder, "autotvm", 4, tuned.entry.log, resume=True, threads=2))

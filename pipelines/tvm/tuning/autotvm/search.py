@@ -131,9 +131,8 @@ def runner(devices: Devices, cold: bool) -> Any:
 def measured_alone(task: Task, line: str, cold: bool) -> float:
     """Milliseconds of a recorded candidate, built and run here; infinite when it fails."""
     ((recorded, _),) = read_records([line])
-    options = autotvm.measure_option(
-        builder=autotvm.LocalBuilder(timeout=BUILD_SECONDS), runner=runner(Devices(), cold)
-    )
+    builder = autotvm.LocalBuilder(timeout=BUILD_SECONDS)
+    options = autotvm.measure_option(builder=builder, runner=runner(Devices(), cold))
     measure = autotvm.measure.create_measure_batch(task.search, options)
     (result,) = measure([autotvm.MeasureInput(task.search.target, task.search, recorded.config)])
     return float("inf") if result.error_no else float(np.median(result.costs)) * 1e3

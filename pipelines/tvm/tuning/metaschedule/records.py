@@ -87,8 +87,13 @@ def open_database(ms: Any, log: Path) -> Any:
 
 
 def scratch_database(ms: Any, workloads: Sequence[str], records: Sequence[str]) -> Any:
-    """TVM's database of lines of the table and of the log; what TVM adds to it stays out of both."""
-    log = Path(tempfile.mkdtemp(prefix="workbench-")) / "records.json"
-    log.write_text("".join(f"{line}\n" for line in records))
-    workloads_of(log).write_text("".join(f"{line}\n" for line in workloads))
-    return open_database(ms, log)
+    """TVM's database, in memory, of lines of the table and of the log."""
+    memory = ms.database.MemoryDatabase()
+    with tempfile.TemporaryDirectory(prefix="workbench-") as folder:
+        log = Path(folder) / "records.json"
+        log.write_text("".join(f"{line}\n" for line in records))
+        workloads_of(log).write_text("".join(f"{line}\n" for line in workloads))
+        for record in open_database(ms, log).get_all_tuning_records():
+            memory.commit_workload(record.workload.mod)
+            memory.commit_tuning_record(record)
+    return memory
