@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from pipelines.tvm.bindings import load
 from pipelines.tvm.tuning.anchors import Anchor
@@ -21,8 +21,11 @@ from workbench.core.tuning import TaskRow
 class MetaScheduleTuner(Tuner):
     """Rules, evolution and a cost model; the log is `meta_schedule`'s, with its table of workloads beside it."""
 
+    package: ClassVar[str] = "meta_schedule"
+    """MetaSchedule's own name in TVM."""
+
     def __init__(self) -> None:
-        self._tasks: dict[str, Task] = {}
+        self.found: dict[str, Task] = {}
 
     def check(self, log: Path, target: Any) -> int:
         """See Tuner; the target must be the same but for its keys."""
@@ -35,26 +38,26 @@ class MetaScheduleTuner(Tuner):
     def tasks(self, job: Job) -> Mapping[str, tuple[TaskRow, tuple[Anchor, ...]]]:
         """See Tuner."""
         found = tasks_of(job.module, job.parameters, job.target)
-        self._tasks = {task.key: task for task in found}
+        self.found = {task.key: task for task in found}
         return {t.key: (TaskRow(t.key, t.name, t.calls, t.flop * t.calls, t.workload), t.anchors) for t in found}
 
     def valid(self, job: Job, key: str) -> str:
         """See Tuner."""
         from pipelines.tvm.tuning.metaschedule.search import context
 
-        task = self._tasks[key]
+        task = self.found[key]
         if task.variant is Variant.DEFAULT:
             return "its operator is left to TVM's own schedule"
-        spaces = context(load("meta_schedule"), task, job.target, job.limits.seed + 1).generate_design_space()
-        lowered = any(_lowers(schedule.mod) for schedule in spaces)
+        spaces = context(load(self.package), task, job.target, job.limits.seed + 1).generate_design_space()
+        lowered = any(self.lowers(schedule.mod, job.target) for schedule in spaces)
         return "" if lowered else "none of MetaSchedule's candidates can be lowered"
 
     def search(self, job: Job, rows: Sequence[TaskRow]) -> Mapping[str, Any]:
         """See Tuner."""
         from pipelines.tvm.tuning.metaschedule.search import runner, search
 
-        tasks = [self._tasks[row.key] for row in rows]
-        ms = load("meta_schedule")
+        tasks = [self.found[row.key] for row in rows]
+        ms = load(self.package)
         measuring = runner(ms, job.devices, job.cold)
         errors = search(ms, tasks, job.target, job.limits, job.log, measuring, job.tell)
         return {"errors": errors}
@@ -67,7 +70,7 @@ class MetaScheduleTuner(Tuner):
         """See Tuner."""
         from pipelines.tvm.tuning.metaschedule.search import measured_alone
 
-        ms, line = load("meta_schedule"), best_lines(read_log(job.log))[key].line
+        ms, line = load(self.package), best_lines(read_log(job.log))[key].line
         database = scratch_database(ms, workload_lines(job.log), [line])
         warm, cold = (measured_alone(ms, database, job.target, flush) for flush in (False, True))
         return warm, cold
@@ -75,14 +78,15 @@ class MetaScheduleTuner(Tuner):
     def schedules(self, job: Job, default: Collection[str]) -> Schedules:
         """See Tuner. A workload that several tasks share is left to TVM when one of them is."""
         best = best_lines(read_log(job.log))
-        taken, variants = divided(self._tasks.values(), best, default)
+        taken, variants = divided(self.found.values(), best, default)
         return MetaSchedules(tuple(workload_lines(job.log)), tuple(best[key].line for key in taken), variants)
 
-
-def _lowers(module: Any) -> bool:
-    tvm = load()
-    try:
-        tvm.lower(module)
-    except (tvm.error.TVMError, ValueError, RuntimeError):
-        return False
-    return True
+    def lowers(self, module: Any, target: Any) -> bool:
+        """Whether TVM can lower a scheduled function."""
+        tvm = load()
+        try:
+            with target:
+                tvm.lower(module)
+        except (tvm.error.TVMError, ValueError, RuntimeError):
+            return False
+        return True
