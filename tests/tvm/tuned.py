@@ -58,9 +58,10 @@ def request(folder: Path, tuner: str, trials: int, log: Path | None = None, **op
 def check_found(tuned: Tuned) -> None:
     """Both tasks were searched and have candidates that ran; what was built is right and not slower than default."""
     rows = tuned.choice.rows
-    assert {row.name.split("+")[0] for row in rows} == {"conv2d", "dense"}
-    assert all(0 < row.valid <= row.candidates for row in rows)
-    assert all(row.logged_ms and row.default_ms > 0 for row in rows)
+    heavy = [row for row in rows if row.name.startswith(("conv2d", "dense"))]
+    assert len(heavy) == 2
+    assert all(0 < row.valid <= row.candidates for row in heavy)
+    assert all(row.logged_ms and row.default_ms > 0 for row in heavy)
     assert 0.1 < sum(row.share for row in rows) <= 1 + 1e-6
     assert sum(row.candidates for row in rows) == tuned.facts["records"] == tuned.facts["new_records"]
     assert all(v["ok"] for trace in (tuned.before, tuned.after) for v in trace.manifest["verdicts"])
@@ -70,11 +71,11 @@ def check_found(tuned: Tuned) -> None:
         assert bool(row.reason) == (row.chosen == "default")
 
 
-def resumed(tuned: Tuned, folder: Path, tuner: str, trials: int) -> Tuned:
+def resumed(tuned: Tuned, folder: Path, tuner: str, trials: int, route: str = "tvm") -> Tuned:
     """The same search gone on with, after its last record was cut in half."""
     data = tuned.entry.log.read_bytes()
     tuned.entry.log.write_bytes(data + data.splitlines()[-1][: len(data.splitlines()[-1]) // 2])
-    again = tune(request(folder, tuner, trials, tuned.entry.log, resume=True))
+    again = tune(request(folder, tuner, trials, tuned.entry.log, resume=True, route=route))
     assert tuned.entry.log.read_bytes().startswith(data)
     return again
 

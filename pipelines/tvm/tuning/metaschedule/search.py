@@ -71,7 +71,8 @@ def _callback(ms: Any, watch: Watch) -> Any:
         def apply(self, task_scheduler: Any, task_id: int, candidates: Any, built: Any, ran: Any) -> None:
             watch.measured(int(task_id), list(built), list(ran))
 
-    return ms.utils.derived_object(Callback)()
+    # Its own module is another in each version; this one has it in both.
+    return ms.cost_model.random_model.derived_object(Callback)()
 
 
 def search(
