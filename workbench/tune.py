@@ -17,7 +17,7 @@ from workbench.core.trace.layout import write_json
 from workbench.core.tuning import Choice, Devices, SearchLimits
 from workbench.database import Entry, database_entry, host_facts
 from workbench.run import LowerRequest, lower, plan
-from workbench.toolchain import worker_command
+from workbench.toolchain import TOOLCHAINS, worker_command
 from workbench.viewer.tuning import write_curve
 from workbench.worker import Message, WorkerCrashed, run_job
 
@@ -81,7 +81,7 @@ def tune(request: TuneRequest, progress: Progress = lambda _: None) -> Tuned:
     choice = Choice.from_json(chosen)
     write_json(entry.schedules, dict(choice.schedules))
     facts |= {"records": records, "new_records": records - before_count}
-    write_json(entry.meta, _meta(request, facts, choice))
+    write_json(entry.meta, _meta(request, tuning, facts, choice))
     write_curve(entry.curve, json.loads(entry.meta.read_text()))
     progress({"doing": "lowering with the chosen schedules"})
     after = lower(replace(base, tuned=entry.schedules.resolve(), start=(before.root, tuning.start)), progress)
@@ -161,7 +161,10 @@ def _job(
     return run_job(f"{tuning.jobs}:{job}", params, entry.worker_log, progress, request.seconds, command)
 
 
-def _meta(request: TuneRequest, facts: Message, choice: Choice) -> Message:
+def _meta(request: TuneRequest, tuning: RouteTuning, facts: Message, choice: Choice) -> Message:
+    facts_here = host_facts()
+    if tuning.process in TOOLCHAINS:
+        facts_here["packages"] = TOOLCHAINS[tuning.process].packages
     return {
         "model": request.model.model,
         "request": request.model.to_json(),
@@ -172,7 +175,7 @@ def _meta(request: TuneRequest, facts: Message, choice: Choice) -> Message:
         "cold": request.cold,
         "command": request.command,
         "workbench": __version__,
-        **host_facts(),
+        **facts_here,
         "search": {k: v for k, v in facts.items() if k not in ("tasks", "excluded")},
         "rows": [row.to_json() for row in choice.rows],
         "models_ms": dict(choice.models_ms),

@@ -2,6 +2,7 @@
 
 from pipelines.mlir.cuda.chips import chip
 from pipelines.mlir.cuda.stages import Sass
+from pipelines.relax.bindings import PROCESS
 from pipelines.relax.cuda import CompileCuda, CudaSource, CudaTir, ScheduleCuda
 from pipelines.relax.models import (
     ImportRelax,
@@ -28,7 +29,7 @@ from pipelines.relax.stages import (
 )
 from workbench.core.errors import UsageError
 from workbench.core.pipeline import Pipeline
-from workbench.core.route import Route, RouteChoices
+from workbench.core.route import Route, RouteChoices, Tuning
 from workbench.core.stage import Stage
 
 FX: tuple[type[Stage], ...] = (RelaxExport, RelaxFxReference, RelaxFoldBatchNorm, ImportRelax)
@@ -44,14 +45,15 @@ CUDA: tuple[type[Stage], ...] = (ScheduleCuda, CudaTir, CudaSource, CompileCuda,
 def build(choices: RouteChoices) -> Pipeline:
     """Import and fuse; then the host leg, and, when a chip is named, the CUDA leg from the fused model."""
     if choices.target.threads > 1:
-        raise UsageError("the relax route makes untuned code, which has one thread; leave out --threads")
+        raise UsageError("the relax route makes code for one thread; leave out --threads")
     stages = [*(ONNX if choices.frontend == "onnx" else FX), *SHARED]
     if choices.target.cpu:
         stages += HOST
     if choices.target.chip:
         chip(choices.target.chip)  # an unknown one is refused before anything runs
         stages += CUDA
-    return Pipeline(tuple(stage() for stage in stages))
+    tuned = PlanRelax(tuned=choices.tuned)
+    return Pipeline(tuple(tuned if stage is PlanRelax else stage() for stage in stages))
 
 
 ROUTE = Route(
@@ -60,4 +62,5 @@ ROUTE = Route(
     levels=("default",),
     stages={s.name: s for s in (*FX, *SHARED, *HOST, *CUDA)},
     build=build,
+    tuning=Tuning(("metaschedule",), jobs="pipelines.relax.tuning.jobs", process=PROCESS, start="fuse"),
 )

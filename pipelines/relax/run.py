@@ -1,6 +1,7 @@
 """Runs the compiled model by TVM's virtual machine on the fixed inputs."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
 from pipelines.mlir.host.call import checked_input
@@ -18,16 +19,19 @@ from workbench.core.trace.layout import get_constant
 
 
 class VmExecutable(Executable):
-    """Machine code and the instructions that call it, called by the model's own names."""
+    """Machine code and the instructions that call it, called by the model's own names.
 
-    def __init__(self, ctx: Context, built: Built, signature: Signature) -> None:
-        tvm = load(threads=ctx.target.threads)
+    Weights are read from `store`; `machine` is TVM's virtual machine.
+    """
+
+    def __init__(self, built: Built, signature: Signature, store: Path, threads: int) -> None:
+        tvm = load(threads=threads)
         linked = load("relax.vm_build")._ffi_api.VMLink(built.builder, None, built.library, [], {})
-        machine = load("relax").VirtualMachine(linked, tvm.cpu())
-        self._main = machine["main"]
+        self.machine: Any = load("relax").VirtualMachine(linked, tvm.cpu())
+        self._main = self.machine["main"]
         self._tensor = tvm.runtime.tensor
         self._signature = signature
-        self._constants = [self._tensor(get_constant(ctx.store, c.sha256, c.dtype)) for c in signature.constants]
+        self._constants = [self._tensor(get_constant(store, c.sha256, c.dtype)) for c in signature.constants]
 
     def __call__(self, inputs: Arrays) -> Arrays:
         """Run once."""
@@ -56,5 +60,5 @@ class RunVm(RelaxStage):
             raise UsageError("TVM cannot run assembly text; start at llvm-ir or before")
         inputs = read_npz(ctx.numerics / "inputs.npz")
         with refusals("TVM cannot run the model"):
-            executable = VmExecutable(ctx, ir.handle, ir.signature)
+            executable = VmExecutable(ir.handle, ir.signature, ctx.store, ctx.target.threads)
             return executed(ir, executable, inputs, self.budget_ms / 1e3, ctx.target.threads)

@@ -2,6 +2,7 @@
 
 import dataclasses
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
 from pipelines.relax.bindings import PROCESS, host, load, refusals
@@ -9,6 +10,8 @@ from pipelines.relax.handle import Built, Lowered
 from pipelines.relax.models import with_constants
 from pipelines.relax.passes import passes, run
 from pipelines.relax.text import elided, parse, text_of
+from pipelines.relax.tuning.schedules import read_schedules
+from pipelines.tvm.tuning.schedules import DefaultSchedules, Schedules
 from workbench.core.artefact import Artefact
 from workbench.core.errors import CompileError, UsageError
 from workbench.core.kinds import IRKind
@@ -76,19 +79,25 @@ class FuseRelax(RelaxStage):
 
 @dataclass(frozen=True)
 class PlanRelax(RelaxStage):
-    """Memory shared by lifetime, and every call one of TVM's virtual machine."""
+    """Memory shared by lifetime, and every call one of TVM's virtual machine.
+
+    `tuned` is a file of schedules that `workbench tune` chose, for functions to be given first; without one they stay
+    as plain loops.
+    """
+
+    tuned: str = ""
 
     name: ClassVar[str] = "plan"
     consumes: ClassVar[IRKind] = IRKind.RELAX
     produces: ClassVar[IRKind] = IRKind.RELAX_VM
 
     def apply(self, ctx: Context, ir: Artefact) -> Artefact:
-        pipeline, target = load("relax.backend.cpu_generic.pipeline"), host(ctx.target)
+        schedules = read_schedules(Path(self.tuned)) if self.tuned else DefaultSchedules()
         with refusals("TVM cannot plan the model's memory"):
-            steps = [*pipeline.dataflow_lower_passes(target), *pipeline.finalize_passes(target)]
-            module = run(ctx, module_of(ir), target, steps)
+            module = planned(ctx, module_of(ir), schedules)
         text = text_of(module)
-        return ir.derive(self.produces, text, handle=module, facts={"storages": text.count("alloc_storage(")})
+        facts = {"storages": text.count("alloc_storage(")} | (schedules.facts() if self.tuned else {})
+        return ir.derive(self.produces, text, handle=module, facts=facts)
 
 
 @dataclass(frozen=True)
@@ -156,6 +165,14 @@ class RelaxAssembly(RelaxStage):
     def apply(self, ctx: Context, ir: Artefact) -> Artefact:
         built = built_of(ctx, ir)
         return ir.derive(self.produces, built.library.inspect_source("asm"), handle=built)
+
+
+def planned(ctx: Context, module: Any, schedules: Schedules) -> Any:
+    """A fused module with tuned functions where `schedules` has some, and its memory planned."""
+    pipeline, target = load("relax.backend.cpu_generic.pipeline"), schedules.target(host(ctx.target))
+    steps = [*pipeline.dataflow_lower_passes(target), *pipeline.finalize_passes(target)]
+    with schedules.active():
+        return run(ctx, schedules.prepared(module), target, steps)
 
 
 def module_of(ir: Artefact) -> Any:

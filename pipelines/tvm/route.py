@@ -38,5 +38,7 @@ ROUTE = Route(
     levels=("default",),
     stages={s.name: s for s in STAGES},
     build=build,
-    tuning=Tuning(("ansor",), jobs="pipelines.tvm.tuning.jobs", process="tvm", start="import"),
+    tuning=Tuning(
+        ("ansor", "autotvm", "metaschedule"), jobs="pipelines.tvm.tuning.jobs", process="tvm", start="import"
+    ),
 )

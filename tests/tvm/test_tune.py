@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from pipelines.tvm.tuning.ansor.records import best_lines, read_log
+from pipelines.tvm.tuning.ansor.records import read_log
+from pipelines.tvm.tuning.logs import best_lines
 from tests.cli.conftest import Workbench
 from tests.cli.conftest import workbench as workbench  # the fixture
 from workbench.core.source import ModelRequest

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.tvm.tuning.ansor.records import best_lines, parse_record, read_log, repair
+from pipelines.tvm.tuning.ansor.records import parse_record, read_log
 from pipelines.tvm.tuning.ansor.variants import Variant, chosen, conv_workload, decided, searched_conv
+from pipelines.tvm.tuning.logs import best_lines, repair
 from workbench.core.errors import UsageError
 from workbench.core.target import Target
 from workbench.core.tuning import TaskRow

@@ -5,7 +5,7 @@ from collections import Counter
 from typing import Any
 
 from pipelines.tvm.bindings import load
-from pipelines.tvm.functions import MOVES, calls_of
+from pipelines.tvm.functions import MOVES, calls_of, shape_of
 
 Anchor = tuple[str, int]
 """(operator's family, how many of the family the model computes before it)."""
@@ -44,3 +44,10 @@ def computes(calls: list[Any]) -> list[str]:
     """The operators among `calls` that do more than move elements."""
     names = [str(call.op.name).removeprefix("nn.") for call in calls]
     return [name for name in names if name not in MOVES]
+
+
+def described(function: Any) -> str:
+    """Operators of a fused function and the shape of its result: `conv2d+add+maximum 1x56x56x64`."""
+    names = "+".join(family(str(call.op.name)) for call in calls_of(function))
+    kind = function.ret_type
+    return f"{names} {'x'.join(map(str, shape_of(kind))) if hasattr(kind, 'shape') else 'tuple'}"

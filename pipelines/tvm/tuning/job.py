@@ -1,13 +1,16 @@
 """What the jobs of tuning share: the imported model of a trace, the target, and what was asked."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pipelines.tvm.bindings import load, machine
 from pipelines.tvm.stages import read_relay
+from pipelines.tvm.tuning.anchors import Anchor
+from pipelines.tvm.tuning.schedules import Schedules
 from workbench.core.arrays import Arrays, read_npz
+from workbench.core.executable import Executable
 from workbench.core.target import Target
 from workbench.core.tensors import Signature
 from workbench.core.trace import Trace
@@ -17,7 +20,10 @@ from workbench.core.tuning import Devices, Progress, SearchLimits
 
 @dataclass(frozen=True)
 class Job:
-    """`log` is the tuner's own log; `excluded` are tasks that are not to be searched, with the reason."""
+    """`log` is the tuner's own log; `excluded` are tasks that are not to be searched, with the reason.
+
+    `compile` builds the model under schedules, and gives the milliseconds of each of its places.
+    """
 
     module: Any
     parameters: dict[str, Any]
@@ -31,10 +37,13 @@ class Job:
     excluded: Mapping[str, str]
     cold: bool
     tell: Progress
+    compile: "Callable[[Job, Schedules], tuple[Executable, Mapping[Anchor, float]]]"
 
 
 def read_job(params: Mapping[str, Any], tell: Progress) -> Job:
     """The job that `workbench.tune` asked for."""
+    from pipelines.tvm.tuning.measure import compiled
+
     target = Target(**params["target"])
     tvm = load(threads=target.threads)
     root = Path(params["root"])
@@ -61,4 +70,5 @@ def read_job(params: Mapping[str, Any], tell: Progress) -> Job:
         params["excluded"],
         params["cold"],
         tell,
+        compiled,
     )

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from pipelines.tvm.bindings import load, machine, refusals
+from pipelines.tvm.tuning.job import Job, read_job
 from pipelines.tvm.tuning.tuner import Tuner
 from workbench.core.errors import UsageError
 from workbench.core.target import Target
@@ -23,7 +24,19 @@ def _ansor() -> Tuner:
     return AnsorTuner()
 
 
-TUNERS: dict[str, Callable[[], Tuner]] = {"ansor": _ansor}
+def _autotvm() -> Tuner:
+    from pipelines.tvm.tuning.autotvm.tuner import AutoTvmTuner
+
+    return AutoTvmTuner()
+
+
+def _metaschedule() -> Tuner:
+    from pipelines.tvm.tuning.metaschedule.tuner import MetaScheduleTuner
+
+    return MetaScheduleTuner()
+
+
+TUNERS: dict[str, Callable[[], Tuner]] = {"ansor": _ansor, "autotvm": _autotvm, "metaschedule": _metaschedule}
 
 
 def check(params: Message, tell: Progress) -> Message:
@@ -41,49 +54,51 @@ def check(params: Message, tell: Progress) -> Message:
 
 
 def search(params: Message, tell: Progress) -> Message:
+    """Search the model of a trace; see `searched`."""
+
+    load(threads=params["target"]["threads"])
+    with refusals("TVM cannot tune the model"):
+        return searched(read_job(params, tell), TUNERS[params["tuner"]]())
+
+
+def searched(job: Job, tuner: Tuner) -> Message:
     """List the tasks, say which have no valid candidate, and search the others. Gives facts of the search.
 
     What is about to run is told first, so that a crash of TVM's can be laid at a task's door.
     """
     from pipelines.tvm.tuning.choose import default_rows
-    from pipelines.tvm.tuning.job import read_job
     from pipelines.tvm.tuning.measure import build
     from pipelines.tvm.tuning.schedules import DefaultSchedules
 
-    load(threads=params["target"]["threads"])
-    with refusals("TVM cannot tune the model"):
-        job = read_job(params, tell)
-        tuner = TUNERS[params["tuner"]]()
-        tell({"doing": "timing the default build"})
-        default = build(job, DefaultSchedules())
-        tell({"doing": "listing tasks"})
-        tasks = tuner.tasks(job)
-        rows = default_rows(tasks, default)
-        reasons = dict(job.excluded)
-        for key, row in rows.items():
-            if key in reasons:
-                continue
-            tell({"checking": key, "name": row.name})
-            reason = tuner.valid(job, key)
-            if not fnmatch(row.name, job.limits.tasks) and not reason:
-                reason = f"not among --tasks '{job.limits.tasks}'"
-            if not reason and row.share < LEAST_SHARE:
-                reason = f"with {row.share:.1%} of the time it cannot repay its trials"
-            if reason:
-                reasons[key] = reason
-        listed = [row.to_json() | {"reason": reasons.get(key, "")} for key, row in rows.items()]
-        tell({"tasks": listed, "default_ms": sum(default.node_ms.values())})
-        keys = sorted((key for key in rows if key not in reasons), key=lambda key: -rows[key].share)
-        keys = keys[: job.limits.trials]
-        if not keys:
-            raise UsageError(f"no task to search: {next(iter(reasons.values()), 'the model has none')}")
-        return {"excluded": reasons, "tasks": listed, **tuner.search(job, keys)}
+    job.tell({"doing": "timing the default build"})
+    default = build(job, DefaultSchedules())
+    job.tell({"doing": "listing tasks"})
+    tasks = tuner.tasks(job)
+    rows = default_rows(tasks, default)
+    reasons = dict(job.excluded)
+    for key, row in rows.items():
+        if key in reasons:
+            continue
+        job.tell({"checking": key, "name": row.name})
+        reason = tuner.valid(job, key)
+        if not fnmatch(row.name, job.limits.tasks) and not reason:
+            reason = f"not among --tasks '{job.limits.tasks}'"
+        if not reason and row.share < LEAST_SHARE:
+            reason = f"with {row.share:.1%} of the time it cannot repay its trials"
+        if reason:
+            reasons[key] = reason
+    listed = [row.to_json() | {"reason": reasons.get(key, "")} for key, row in rows.items()]
+    job.tell({"tasks": listed, "default_ms": sum(default.node_ms.values())})
+    keys = sorted((key for key in rows if key not in reasons), key=lambda key: -rows[key].share)
+    keys = keys[: job.limits.trials]
+    if not keys:
+        raise UsageError(f"no task to search: {next(iter(reasons.values()), 'the model has none')}")
+    return {"excluded": reasons, "tasks": listed, **tuner.search(job, [rows[key] for key in keys])}
 
 
 def choose(params: Message, tell: Progress) -> Message:
     """Build with what the log has, task by task the better of it and the default; gives the Choice."""
     from pipelines.tvm.tuning.choose import choose as better_of
-    from pipelines.tvm.tuning.job import read_job
 
     load(threads=params["target"]["threads"])
     with refusals("TVM cannot build the tuned model"):

@@ -17,6 +17,7 @@ from pipelines.tvm.run import GraphExecutable
 from pipelines.tvm.tuning.anchors import Anchor, computes, family
 from pipelines.tvm.tuning.job import Job
 from pipelines.tvm.tuning.schedules import Schedules
+from workbench.core.executable import Executable
 from workbench.core.timing import interleaved
 from workbench.numerics import judge_all
 
@@ -28,25 +29,30 @@ class Measured:
     """One build. `node_ms` has the time of each place of the model as the graph runs it, caches and all."""
 
     schedules: Schedules
-    executable: GraphExecutable
+    executable: Executable
     node_ms: Mapping[Anchor, float]
     error: float
     wrong: str
 
 
 def build(job: Job, schedules: Schedules) -> Measured:
-    """Compile, run and judge a model under `schedules`, and time its nodes."""
+    """Compile, run and judge a model under `schedules`, and time its places."""
+    executable, node_ms = job.compile(job, schedules)
+    verdicts = judge_all(executable(job.inputs), job.reference)
+    wrong = next((f"output '{v.output}': {v.reason}" for v in verdicts if not v.ok), "")
+    return Measured(schedules, executable, node_ms, max(v.error for v in verdicts), wrong)
+
+
+def compiled(job: Job, schedules: Schedules) -> tuple[Executable, dict[Anchor, float]]:
+    """TVM 0.19's build of a model, and the time of each node of its graph."""
     tvm = load()
     with tvm.transform.PassContext(opt_level=OPT_LEVEL, config=dict(schedules.config)):
         optimised = optimise(job.module, job.target, job.parameters, schedules)
         lowered = lower(optimised)
     with tvm.transform.PassContext(opt_level=OPT_LEVEL):
         built = to_machine_code(to_host(lowered))
-    executable = GraphExecutable(built, job.signature)
-    verdicts = judge_all(executable(job.inputs), job.reference)
-    wrong = next((f"output '{v.output}': {v.reason}" for v in verdicts if not v.ok), "")
     kinds = _families(built.graph, fused_functions(optimised.module))
-    return Measured(schedules, executable, _node_ms(job, built, kinds), max(v.error for v in verdicts), wrong)
+    return GraphExecutable(built, job.signature), _node_ms(job, built, kinds)
 
 
 def whole_ms(job: Job, builds: Mapping[str, Measured], seconds: float) -> dict[str, float]:

@@ -27,5 +27,15 @@ def schedules_of(data: Mapping[str, Any]) -> Schedules:
             from pipelines.tvm.tuning.ansor.variants import Variant
 
             return AnsorSchedules(tuple(data["records"]), {k: Variant(v) for k, v in data["variants"].items()})
+        case "autotvm":
+            from pipelines.tvm.tuning.autotvm.build import AutoTvmSchedules
+
+            return AutoTvmSchedules(tuple(data["records"]))
+        case "metaschedule":
+            from pipelines.tvm.tuning.ansor.variants import Variant
+            from pipelines.tvm.tuning.metaschedule.build import MetaSchedules
+
+            variants = {k: Variant(v) for k, v in data["variants"].items()}
+            return MetaSchedules(tuple(data["workloads"]), tuple(data["records"]), variants)
         case other:
             raise UsageError(f"no tuner '{other}'")

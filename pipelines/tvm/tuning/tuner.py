@@ -28,8 +28,10 @@ class Tuner(ABC):
         """Why a task would have no valid candidate, "" when it has some."""
 
     @abstractmethod
-    def search(self, job: Job, keys: Sequence[str]) -> Mapping[str, Any]:
-        """Measure candidates of the tasks into the log; facts of the search (`errors`, `rank_correlation` ...)."""
+    def search(self, job: Job, rows: Sequence[TaskRow]) -> Mapping[str, Any]:
+        """Measure candidates of the tasks, the one with the largest share first, into the log.
+
+        Gives facts of the search (`errors`, `rank_correlation` ...)."""
 
     @abstractmethod
     def history(self, log: Path) -> Sequence[tuple[str, float | None]]:

@@ -6,8 +6,9 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from pipelines.tvm.bindings import load
-from pipelines.tvm.tuning.ansor.records import check_target, parse_record, read_records
+from pipelines.tvm.tuning.ansor.records import parse_record, read_records
 from pipelines.tvm.tuning.ansor.variants import Variant, chosen, conv_workload, decided, searched_conv
+from pipelines.tvm.tuning.logs import check_target
 from pipelines.tvm.tuning.schedules import Schedules
 
 LAYOUTS = {
@@ -51,12 +52,7 @@ class AnsorSchedules(Schedules):
 
     def prepared(self, module: Any) -> Any:
         """The convolutions that are not left to TVM in NHWC."""
-        relay, tvm = load("relay"), load()
-        with chosen(self.variants):
-            skipped = [i for i, call in enumerate(convolutions(module)) if _left(call)]
-        passes = [relay.transform.RemoveUnusedFunctions(), relay.transform.ConvertLayout(LAYOUTS)]
-        with relay.transform.LayoutConfig(skip_layers=skipped):
-            return tvm.transform.Sequential([*passes, relay.transform.InferType()])(module)
+        return channels_last(module, self.variants)
 
     @contextmanager
     def active(self) -> Generator[None]:
@@ -76,6 +72,16 @@ class AnsorSchedules(Schedules):
         from pipelines.tvm.tuning.ansor.history import History
 
         return History(read_records(self.records))
+
+
+def channels_last(module: Any, variants: Mapping[str, Variant]) -> Any:
+    """The module with convolutions in NHWC, but for those that `variants` leave to TVM; call it in a PassContext."""
+    relay, tvm = load("relay"), load()
+    with chosen(variants):
+        skipped = [i for i, call in enumerate(convolutions(module)) if _left(call)]
+    passes = [relay.transform.RemoveUnusedFunctions(), relay.transform.ConvertLayout(LAYOUTS)]
+    with relay.transform.LayoutConfig(skip_layers=skipped):
+        return tvm.transform.Sequential([*passes, relay.transform.InferType()])(module)
 
 
 def convolutions(module: Any) -> list[Any]:

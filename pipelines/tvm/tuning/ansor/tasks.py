@@ -1,5 +1,6 @@
 """The tasks of a model: one for each fused function that Ansor can schedule, by TVM's own workload key."""
 
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -101,6 +102,20 @@ def variant_of(call: Any) -> tuple[Variant, str]:
             return Variant.DEFAULT, ""
         case _:
             return Variant.DIRECT, ""
+
+
+def divided(
+    tasks: Iterable[Task], found: Container[str], default: Container[str]
+) -> tuple[list[str], dict[str, Variant]]:
+    """Keys of the tasks that take what was found, and the variant of each workload.
+
+    A workload that several tasks share is left to TVM when one of them is in `default` or was not found.
+    """
+    searched = [t for t in tasks if t.variant is not Variant.DEFAULT]
+    left = {t.workload for t in searched if t.workload and (t.key in default or t.key not in found)}
+    variants = {t.workload: Variant.DEFAULT if t.workload in left else t.variant for t in searched if t.workload}
+    taken = [t.key for t in searched if t.key in found and t.key not in default and t.workload not in left]
+    return taken, variants
 
 
 def hardware(target: Any) -> Any:

@@ -7,10 +7,11 @@ from typing import Any
 
 from pipelines.tvm.tuning.anchors import Anchor
 from pipelines.tvm.tuning.ansor.build import AnsorSchedules
-from pipelines.tvm.tuning.ansor.records import best_lines, check_target, read_log, repair
-from pipelines.tvm.tuning.ansor.tasks import Task, tasks_of
+from pipelines.tvm.tuning.ansor.records import read_log
+from pipelines.tvm.tuning.ansor.tasks import Task, divided, tasks_of
 from pipelines.tvm.tuning.ansor.variants import Variant
 from pipelines.tvm.tuning.job import Job
+from pipelines.tvm.tuning.logs import best_lines, check_target, history_of, repair
 from pipelines.tvm.tuning.schedules import Schedules
 from pipelines.tvm.tuning.tuner import Tuner
 from workbench.core.tuning import TaskRow
@@ -45,13 +46,13 @@ class AnsorTuner(Tuner):
             return "its operator is left to TVM's own schedule"
         return "" if valid_candidates(task, job.limits.seed) else "none of Ansor's candidates can be lowered"
 
-    def search(self, job: Job, keys: Sequence[str]) -> Mapping[str, Any]:
+    def search(self, job: Job, rows: Sequence[TaskRow]) -> Mapping[str, Any]:
         """See Tuner."""
         from pipelines.tvm.tuning.ansor.model import rank_correlation
         from pipelines.tvm.tuning.ansor.search import runner, search
 
         model, errors = search(
-            [self._tasks[key] for key in keys], job.limits, job.log, runner(job.devices, job.cold), job.tell
+            [self._tasks[row.key] for row in rows], job.limits, job.log, runner(job.devices, job.cold), job.tell
         )
         return {
             "errors": errors,
@@ -61,7 +62,7 @@ class AnsorTuner(Tuner):
 
     def history(self, log: Path) -> Sequence[tuple[str, float | None]]:
         """See Tuner."""
-        return [(r.key, None if r.seconds is None else r.seconds * 1e3) for r in read_log(log)]
+        return history_of(read_log(log))
 
     def alone(self, job: Job, key: str) -> tuple[float, float]:
         """See Tuner."""
@@ -73,8 +74,5 @@ class AnsorTuner(Tuner):
     def schedules(self, job: Job, default: Collection[str]) -> Schedules:
         """See Tuner. A workload that several tasks share is left to TVM when one of them is."""
         best = best_lines(read_log(job.log))
-        tasks = [t for t in self._tasks.values() if t.variant is not Variant.DEFAULT]
-        left = {t.workload for t in tasks if t.workload and (t.key in default or t.key not in best)}
-        variants = {t.workload: Variant.DEFAULT if t.workload in left else t.variant for t in tasks if t.workload}
-        taken = [t.key for t in tasks if t.key in best and t.key not in default and t.workload not in left]
+        taken, variants = divided(self._tasks.values(), best, default)
         return AnsorSchedules(tuple(best[key].line for key in taken), variants)
