@@ -69,6 +69,8 @@ def tune(request: TuneRequest, progress: Progress = lambda _: None) -> Tuned:
     entry = entry if request.log is None else Entry(request.log)
     _check_log(request, entry)
     entry.log.parent.mkdir(parents=True, exist_ok=True)
+    if request.devices.tracker:
+        _job(request, tuning, entry, "reach", Path(), {}, progress)
     before_count = _job(request, tuning, entry, "check", Path(), {}, progress)["records"]
     base = LowerRequest(request.model, request.route, target=request.target, runs=request.runs, command=request.command)
     progress({"doing": "lowering with default schedules"})
@@ -80,7 +82,7 @@ def tune(request: TuneRequest, progress: Progress = lambda _: None) -> Tuned:
         tuple(TaskRow.from_json(row) for row in chosen["rows"]),
         chosen["models_ms"],
         chosen["largest_error"],
-        tuple(chosen["notes"]),
+        (*chosen["notes"], *_of_fleet(request.devices)),
     )
     write_json(entry.schedules, chosen["schedules"])
     facts |= {"records": records, "new_records": records - before_count}
@@ -88,6 +90,15 @@ def tune(request: TuneRequest, progress: Progress = lambda _: None) -> Tuned:
     progress({"doing": "lowering with the chosen schedules"})
     after = lower(replace(base, tuned=entry.schedules.resolve(), start=(before.root, tuning.start)), progress)
     return Tuned(entry, before, after, choice, facts)
+
+
+def _of_fleet(devices: Devices) -> tuple[str, ...]:
+    if not devices.tracker:
+        return ()
+    return (
+        f"logged times are of the devices '{devices.key}' at {devices.tracker}; "
+        "times of builds, and so what was chosen, are of this machine",
+    )
 
 
 def _tuning(request: TuneRequest) -> RouteTuning:
@@ -171,6 +182,7 @@ def _meta(request: TuneRequest, facts: Message, choice: Choice) -> Message:
         "target": asdict(request.target),
         "limits": asdict(request.limits),
         "cold": request.cold,
+        "devices": asdict(request.devices),
         "command": request.command,
         "workbench": __version__,
         **host_facts(),

@@ -14,8 +14,7 @@ from tvm.auto_scheduler.task_scheduler import TaskSchedulerCallback
 from pipelines.tvm.tuning.ansor.model import WatchedModel
 from pipelines.tvm.tuning.ansor.records import ERROR_KINDS
 from pipelines.tvm.tuning.ansor.tasks import Task
-from pipelines.tvm.tuning.fleet import address
-from workbench.core.tuning import Devices, Progress, SearchLimits
+from workbench.core.tuning import Progress, SearchLimits
 
 POLICY = {
     "evolutionary_search_population": 96,
@@ -25,8 +24,7 @@ POLICY = {
 }
 """A small population: with TVM's 2048 choosing candidates takes longer than measuring them."""
 CANDIDATES_A_ROUND = 10
-MEASURE_MS, COLD_RUNS = 40, 10
-BUILD_SECONDS, RUN_SECONDS = 40, 10
+BUILD_SECONDS = 40
 
 
 class _Stop(Exception):
@@ -111,16 +109,6 @@ class _Counted(auto_scheduler.measure.PythonBasedMeasureCallback):
     def callback(self, policy: Any, inputs: Any, results: Any) -> None:
         """TVM's hook after a batch."""
         self._watch.measured(results)
-
-
-def runner(devices: Devices, cold: bool) -> Any:
-    """Measures here, or on a fleet. `cold` takes weights out of the caches before each run, as a model's run does."""
-    once: dict[str, Any] = {"timeout": RUN_SECONDS, "number": 1, "enable_cpu_cache_flush": cold}
-    once |= {"repeat": COLD_RUNS, "min_repeat_ms": 0} if cold else {"repeat": 1, "min_repeat_ms": MEASURE_MS}
-    if not devices.tracker:
-        return auto_scheduler.LocalRunner(**once)
-    host, port = address(devices)
-    return auto_scheduler.RPCRunner(devices.key, host, port, **once)
 
 
 def valid_candidates(task: Task, seed: int) -> int:
