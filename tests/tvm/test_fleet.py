@@ -25,6 +25,7 @@ from workbench.core.target import Target
 from workbench.core.tuning import Devices, Queue, SearchLimits
 from workbench.fleet import status
 from workbench.tune import Tuned, TuneRequest, tune
+from workbench.worker import run_job
 
 ROOT = Path(__file__).parents[2]
 
@@ -143,7 +144,8 @@ def test_lost_devices_cost_no_record(model: Path, tmp_path: Path) -> None:
             if "searching" in message and len(rounds) == 1:
                 first.end()
 
-        with pytest.raises(ToolMissing, match=r"no tracker answers at .* for 3 s; .*log\.json: go on with --resume"):
+        gone = r"no tracker answers at .* any more, for 3 s; .*log\.json: go on with --resume"
+        with pytest.raises(ToolMissing, match=gone):
             tuned(model, tmp_path, Devices(first.tracker, "workbench", 3), 40, end_after_a_round)
         kept = len(errors_of(tmp_path))
         assert kept >= 10
@@ -175,6 +177,9 @@ def test_what_a_tracker_has(model: Path, tmp_path: Path) -> None:
         with pytest.raises(UsageError, match="no device of key 'pi'; it has: workbench; add one: "):
             tuned(model, tmp_path, Devices(running.tracker, "pi"), 4, lambda _: None)
         assert not (tmp_path / "runs").exists()
+        waited = f"from pipelines.tvm.tuning.fleet import *; acquire(Devices('{running.tracker}', 'pi', 2))"
+        with pytest.raises(ToolMissing, match="has no device of key 'pi' any more, for 2 s"):
+            run_job("tests.tvm.job:execute", {"code": waited}, tmp_path / "log", lambda _: None, 60)
         running.end()
     assert not any(Path(f"/proc/{pid}").exists() for pid in running.pids)
     with pytest.raises(ToolMissing, match="no tracker answers"):

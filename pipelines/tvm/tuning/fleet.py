@@ -43,6 +43,10 @@ class Device:
         return f"{self.host}:{self.port}"
 
 
+class GaveUp(ToolMissing):
+    """No device came in time."""
+
+
 def address(devices: Devices) -> tuple[str, int]:
     """Host and port of the tracker; raises UsageError when the text is not HOST:PORT."""
     host, _, port = devices.tracker.rpartition(":")
@@ -76,7 +80,7 @@ def check_tracker(devices: Devices) -> None:
 
 
 def acquire(devices: Devices) -> Device:
-    """A free device of the key. Raises ToolMissing when there was none, or no tracker, for `devices.patience`."""
+    """A free device of the key. Raises GaveUp when there was none, or no tracker, for `devices.patience` seconds."""
     started = seen = time.monotonic()
     while True:
         problem = f"the tracker at {devices.tracker} has no device of key '{devices.key}' any more"
@@ -88,13 +92,11 @@ def acquire(devices: Devices) -> Device:
                     _give_up(devices, problem, started, seen)
                 _, (host, port, matchkey) = load("rpc.base").recvjson(talk)
                 return Device(str(host), int(port), str(matchkey))
-        except (OSError, ToolMissing) as error:
-            _give_up(devices, str(error), started, seen)
+        except GaveUp:
+            raise
+        except ToolMissing:
+            _give_up(devices, f"no tracker answers at {devices.tracker} any more", started, seen)
             time.sleep(POLL_SECONDS)
-
-
-class GaveUp(ToolMissing):
-    """No device came in time."""
 
 
 def _give_up(devices: Devices, problem: str, started: float, seen: float) -> None:
@@ -134,7 +136,10 @@ def _talk(devices: Devices) -> Generator[Any]:
             raise _silent(tracker, str(error)) from None
         if said != base.RPC_TRACKER_MAGIC:
             raise _silent(tracker, "something else does")
-        yield talk
+        try:
+            yield talk
+        except OSError as error:
+            raise _silent(tracker, str(error)) from None
 
 
 def _silent(tracker: str, why: str) -> ToolMissing:

@@ -3,12 +3,13 @@
 import time
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
 from pipelines.tvm.tuning.fleet import GaveUp, acquire, queues
 from pipelines.tvm.tuning.session import Candidate, Client, Ran, Timing
+from workbench.core.errors import ToolMissing
 from workbench.core.tuning import Devices, Progress
 
 if TYPE_CHECKING:
@@ -38,18 +39,22 @@ class Fleet:
         """
         with ThreadPoolExecutor(max(min(self._size(), len(candidates)), 1)) as pool:
             runs = [pool.submit(self._run, candidate, timing) for candidate in candidates]
-            for run in as_completed(runs):
-                self._report()
-                if run.exception() is not None:
-                    pool.shutdown(wait=False, cancel_futures=True)
-                    break
+            try:
+                for run in as_completed(runs):
+                    self._report()
+                    if run.exception() is not None:
+                        break
+            finally:
+                pool.shutdown(wait=False, cancel_futures=True)
         self._report()
         errors = [run.exception() for run in runs if not run.cancelled()]
         gave_up = next((error for error in errors if isinstance(error, GaveUp)), None)
         return [_result(run) for run in runs], gave_up
 
     def _size(self) -> int:
-        return next((queue.total for queue in queues(self.devices) if queue.key == self.devices.key), 1)
+        with suppress(ToolMissing):
+            return next((queue.total for queue in queues(self.devices) if queue.key == self.devices.key), 1)
+        return 1
 
     def _run(self, candidate: Candidate, timing: Timing) -> Ran:
         """Run one candidate on one device after the other, until one keeps."""
