@@ -71,6 +71,8 @@ def tune(request: TuneRequest, progress: Progress = lambda _: None) -> Tuned:
     entry = entry if request.log is None else Entry(request.log)
     _check_log(request, entry)
     entry.log.parent.mkdir(parents=True, exist_ok=True)
+    if request.devices.tracker:
+        _job(request, tuning, entry, "reach", Path(), {}, progress)
     before_count = _job(request, tuning, entry, "check", Path(), {}, progress)["records"]
     base = LowerRequest(request.model, request.route, target=request.target, runs=request.runs, command=request.command)
     progress({"doing": "lowering with default schedules"})
@@ -78,7 +80,7 @@ def tune(request: TuneRequest, progress: Progress = lambda _: None) -> Tuned:
     facts = _search(request, tuning, entry, before.root, progress)
     records = _job(request, tuning, entry, "check", before.root, {}, progress)["records"]
     chosen = _job(request, tuning, entry, "choose", before.root, facts["excluded"], progress)
-    choice = Choice.from_json(chosen)
+    choice = Choice.from_json(chosen | {"notes": [*chosen["notes"], *_of_fleet(request.devices)]})
     write_json(entry.schedules, dict(choice.schedules))
     facts |= {"records": records, "new_records": records - before_count}
     write_json(entry.meta, _meta(request, tuning, facts, choice))
@@ -86,6 +88,15 @@ def tune(request: TuneRequest, progress: Progress = lambda _: None) -> Tuned:
     progress({"doing": "lowering with the chosen schedules"})
     after = lower(replace(base, tuned=entry.schedules.resolve(), start=(before.root, tuning.start)), progress)
     return Tuned(entry, before, after, choice, facts)
+
+
+def _of_fleet(devices: Devices) -> tuple[str, ...]:
+    if not devices.tracker:
+        return ()
+    return (
+        f"logged times are of the devices '{devices.key}' at {devices.tracker}; "
+        "times of builds, and so what was chosen, are of this machine",
+    )
 
 
 def _tuning(request: TuneRequest) -> RouteTuning:
@@ -173,6 +184,7 @@ def _meta(request: TuneRequest, tuning: RouteTuning, facts: Message, choice: Cho
         "target": asdict(request.target),
         "limits": asdict(request.limits),
         "cold": request.cold,
+        "devices": asdict(request.devices),
         "command": request.command,
         "workbench": __version__,
         **facts_here,

@@ -44,6 +44,8 @@ class TuneView:
         elif "crashed" in message:
             self._before, self._done = self._before + self._done, 0
             self._note(f"TVM died ({message['how']}) in the search of {self._name(message['crashed'])}; going on")
+        elif "lost" in message:
+            self._note(f"device {message['lost']} went away ({message['in_all']} so far); what ran on it runs again")
         elif message.get("stopped"):
             self._note(f"search stopped {message['stopped']}")
         elif "doing" in message:
@@ -125,13 +127,14 @@ def outcome_tables(tuned: Tuned) -> list[RenderableType]:
         times = (_ms(row.default_ms), _ms(row.logged_ms), _ms(row.tuned_ms))
         table.add_row(row.name, str(row.candidates), str(row.valid), *times, row.chosen, row.reason)
     ms = tuned.choice.models_ms
-    correlation = tuned.facts.get("rank_correlation")
+    correlation, lost = tuned.facts.get("rank_correlation"), tuned.facts.get("lost")
     lines = [
         f"default {ms['default']:.2f} ms, chosen {ms['chosen']:.2f} ms a run: {ms['default'] / ms['chosen']:.2f}x "
         f"(medians, interleaved); largest error {tuned.choice.largest_error:.2e}",
         f"{tuned.facts['new_records']} new records, {tuned.facts['records']} in all; failed: "
         + (", ".join(f"{n} {kind}" for kind, n in tuned.facts["errors"].items()) or "none")
         + ("" if correlation is None else f"; rank correlation of predicted and measured {correlation:.2f}"),
+        *([f"{lost} runs were lost with their device and run again"] if lost else []),
         *tuned.choice.notes,
     ]
     return [table, Text("\n".join(lines))]

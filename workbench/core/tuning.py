@@ -23,10 +23,29 @@ class SearchLimits:
 
 @dataclass(frozen=True)
 class Devices:
-    """Where candidates are measured: here, or on what RPC tracker `host:port` has under `key`."""
+    """Where candidates are measured: here, or on what RPC tracker `host:port` has under `key`.
+
+    A search ends when the tracker has had none of them for `patience` seconds.
+    """
 
     tracker: str = ""
     key: str = ""
+    patience: float = 30.0
+
+
+@dataclass(frozen=True)
+class Queue:
+    """What a tracker says of one key: `total` devices, `free` ones, and `pending` requests for one."""
+
+    key: str
+    total: int
+    free: int
+    pending: int
+
+    @property
+    def busy(self) -> int:
+        """Devices in use, those that have just asked for work again included."""
+        return max(self.total - self.free, 0)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """The worker's jobs of `workbench tune` for this route."""
 
 from collections.abc import Callable
+from dataclasses import asdict
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
@@ -40,17 +41,34 @@ TUNERS: dict[str, Callable[[], Tuner]] = {"ansor": _ansor, "autotvm": _autotvm, 
 
 
 def check(params: Message, tell: Progress) -> Message:
-    """What can be wrong before anything was compiled: the log, and the tracker. Gives the log's records."""
+    """What can be wrong with a log before anything was compiled. Gives its number of records."""
     target = Target(**params["target"])
     load(threads=target.threads)
     log = Path(params["log"])
-    records = TUNERS[params["tuner"]]().check(log, machine(target)) if log.exists() else 0
-    devices = Devices(**params["devices"])
-    if devices.tracker:
-        from pipelines.tvm.tuning.fleet import check_tracker
+    return {"records": TUNERS[params["tuner"]]().check(log, machine(target)) if log.exists() else 0}
 
-        check_tracker(devices)
-    return {"records": records}
+
+def reach(params: Message, tell: Progress) -> Message:
+    """What can be wrong with a tracker and its devices."""
+    from pipelines.tvm.tuning.fleet import check_tracker
+
+    check_tracker(Devices(**params["devices"]))
+    return {}
+
+
+def queues(params: Message, tell: Progress) -> list[Message]:
+    """What a tracker has of each key."""
+    from pipelines.tvm.tuning.fleet import queues as queues_of
+
+    return [asdict(queue) for queue in queues_of(Devices(**params["devices"]))]
+
+
+def serve(params: Message, tell: Progress) -> Message:
+    """A tracker and devices on this machine, until the job is ended."""
+    from pipelines.tvm.tuning.serve import serve as keep
+
+    keep(params["host"], params["port"], params["key"], params["devices"], params["threads"], tell)
+    return {}
 
 
 def search(params: Message, tell: Progress) -> Message:

@@ -11,11 +11,11 @@ import numpy as np
 from tvm import auto_scheduler
 from tvm.auto_scheduler.task_scheduler import TaskSchedulerCallback
 
+from pipelines.tvm.tuning.ansor.measure import local_runner, timing
 from pipelines.tvm.tuning.ansor.model import WatchedModel
 from pipelines.tvm.tuning.ansor.records import ERROR_KINDS, Record, read_log, read_records
 from pipelines.tvm.tuning.ansor.tasks import Task
-from pipelines.tvm.tuning.fleet import address
-from workbench.core.tuning import Devices, Progress, SearchLimits
+from workbench.core.tuning import Progress, SearchLimits
 
 POLICY = {
     "evolutionary_search_population": 96,
@@ -27,8 +27,7 @@ POLICY = {
 CANDIDATES_A_ROUND = 10
 TRANSFERRED = 2
 """Candidates of a task that are taken over from another log."""
-MEASURE_MS, COLD_RUNS = 40, 10
-BUILD_SECONDS, RUN_SECONDS = 60, 10
+BUILD_SECONDS = 60
 BUILDS_A_BATCH = 5
 """TVM starts as many processes for each batch of twice as many candidates, and one that runs them: with one for each
 core, more time goes into starting them than into compiling."""
@@ -138,16 +137,6 @@ class _Counted(auto_scheduler.measure.PythonBasedMeasureCallback):
         self._watch.measured(results)
 
 
-def runner(devices: Devices, cold: bool) -> Any:
-    """Measures here, or on a fleet. `cold` takes weights out of the caches before each run, as a model's run does."""
-    once: dict[str, Any] = {"timeout": RUN_SECONDS, "number": 1, "enable_cpu_cache_flush": cold}
-    once |= {"repeat": COLD_RUNS, "min_repeat_ms": 0} if cold else {"repeat": 1, "min_repeat_ms": MEASURE_MS}
-    if not devices.tracker:
-        return auto_scheduler.LocalRunner(**once)
-    host, port = address(devices)
-    return auto_scheduler.RPCRunner(devices.key, host, port, **once)
-
-
 def valid_candidates(task: Task, seed: int) -> int:
     """How many of a first sample of candidates can be lowered; 0 says that the search would find nothing."""
     policy = auto_scheduler.SketchPolicy(
@@ -163,5 +152,5 @@ def measured_alone(task: Task, record: Record, cold: bool) -> float:
     ((recorded, _),) = read_records([record.line])
     inputs = [auto_scheduler.MeasureInput(task.search, recorded.state)]
     built = auto_scheduler.LocalBuilder(timeout=BUILD_SECONDS, n_parallel=1).build(inputs, verbose=0)
-    (result,) = runner(Devices(), cold).run(inputs, built, verbose=0)
+    (result,) = local_runner(timing(cold)).run(inputs, built, verbose=0)
     return float("inf") if result.error_no else float(np.median([float(c) for c in result.costs])) * 1e3

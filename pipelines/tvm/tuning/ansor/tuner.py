@@ -1,6 +1,7 @@
 """Ansor as one of the tuners."""
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from pipelines.tvm.tuning.ansor.tasks import Task, divided, tasks_of
 from pipelines.tvm.tuning.ansor.variants import Variant
 from pipelines.tvm.tuning.job import Job
 from pipelines.tvm.tuning.logs import best_lines, check_target, history_of, repair
+from pipelines.tvm.tuning.remote import Fleet
 from pipelines.tvm.tuning.schedules import Schedules
 from pipelines.tvm.tuning.tuner import Tuner
 from workbench.core.tuning import TaskRow
@@ -48,14 +50,17 @@ class AnsorTuner(Tuner):
 
     def search(self, job: Job, rows: Sequence[TaskRow]) -> Mapping[str, Any]:
         """See Tuner."""
+        from pipelines.tvm.tuning.ansor.measure import fleet_runner, local_runner, timing
         from pipelines.tvm.tuning.ansor.model import rank_correlation
-        from pipelines.tvm.tuning.ansor.search import runner, search
+        from pipelines.tvm.tuning.ansor.search import search
 
-        model, errors = search(
-            [self._tasks[row.key] for row in rows], job.limits, job.log, runner(job.devices, job.cold), job.tell
-        )
+        how, fleet = timing(job.cold), Fleet(job.devices, job.tell)
+        local = not job.devices.tracker
+        with nullcontext(local_runner(how)) if local else fleet_runner(fleet, how, job.log) as runner:
+            model, errors = search([self._tasks[row.key] for row in rows], job.limits, job.log, runner, job.tell)
         return {
             "errors": errors,
+            "lost": fleet.lost,
             "rank_correlation": rank_correlation(model.predictions),
             "predictions": [asdict(p) for p in model.predictions],
         }
