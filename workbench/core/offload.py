@@ -16,7 +16,7 @@ REGIONS = "regions.json"
 class Figures:
     """Cost of one run of a region on a machine.
 
-    `cycles` = `compute` + `fill_drain` + `stall`. `utilisation` is MACs done over MACs the array could do in all cycles.
+    `cycles` = `compute` + `fill_drain` + `stall`. `utilisation` is MACs done over those the array could do in `cycles`.
     Bytes are moved to or from each memory; energy is in picojoules.
     """
 
@@ -36,7 +36,7 @@ class Region:
     """One part of the model that the accelerator runs: `batch` products of [m, k] by [k, n].
 
     `node` is the name of the node in the user's model, `kind` what it computes (dense, batch_matmul, conv2d,
-    conv2d_1x1 ...), `fused` what is computed on the way out (bias, relu, requantise). `figures` has the cost by dataflow
+    conv2d_1x1 ...), `fused` what is computed on the way out (bias, relu, requantise), `figures` the cost by dataflow
     ("ws", "os", "is"); the machine's own is what ran.
     """
 
@@ -96,14 +96,11 @@ class Offload:
     def from_json(text: str) -> "Offload":
         """Read what `to_json` wrote. Raises ValueError, KeyError or TypeError on anything else."""
         data = json.loads(text)
-        regions = [{k: v for k, v in row.items() if k != "macs"} for row in data["regions"]]
-        return Offload(
-            data["machine"],
-            tuple(
-                Region(
-                    **r | {"fused": tuple(r["fused"]), "figures": {d: Figures(**f) for d, f in r["figures"].items()}}
-                )
-                for r in regions
-            ),
-            tuple(LeftBehind(**row) for row in data["left"]),
-        )
+        regions = tuple(_region(row) for row in data["regions"])
+        return Offload(data["machine"], regions, tuple(LeftBehind(**row) for row in data["left"]))
+
+
+def _region(row: dict[str, Any]) -> Region:
+    fields = {name: value for name, value in row.items() if name not in ("macs", "fused", "figures")}
+    figures = {dataflow: Figures(**cost) for dataflow, cost in row["figures"].items()}
+    return Region(**fields, fused=tuple(row["fused"]), figures=figures)
