@@ -3,6 +3,7 @@
 import shlex
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -25,6 +26,7 @@ def command(
     target: Annotated[str, typer.Option(help="`cpu`, `cuda:sm_90a` ...; default: cpu, and sm_90a.")] = "",
     opt: Annotated[str, typer.Option(help="Optimisation level of the route (naive, tiled).")] = "",
     threads: Annotated[int, typer.Option(min=1, help="Threads of the host code.")] = 1,
+    accel: Annotated[str, typer.Option(help="Accelerator: a name or a .toml file (routes byoc, npu).")] = "",
     to: Annotated[str, typer.Option(help="Last stage to run.")] = "",
     from_: Annotated[str, typer.Option("--from", help="TRACE:STAGE to go on from.")] = "",
     frontend: Annotated[str | None, typer.Option(help="fx or onnx; default: by the model.")] = None,
@@ -56,7 +58,7 @@ def command(
         model=ModelRequest(model, frontend_of(model, frontend), _sizes(input_ or []), weights, inputs),
         route=via,
         level=opt,
-        target=parse_target(target, threads, verify),
+        target=replace(parse_target(target, threads, verify), accel=accel),
         start=start,
         stop=to,
         dump=dump,
