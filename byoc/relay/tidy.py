@@ -1,9 +1,10 @@
 """Brings products next to what is fused with them, by moving reshapes and transposes out from between.
 
 ONNX has stacks of matrices where Relay has one: between a product and its quantisation or bias there is a reshape.
-Moves commute with everything element by element, so
+Moves commute with everything element by element, and a maximum with every grid, so
 
     dense(reshape(dequantize(q)))      becomes  dense(dequantize(reshape(q)))
+    conv2d(max_pool2d(dequantize(q)))  becomes  conv2d(dequantize(max_pool2d(q)))
     quantize(reshape(product))         becomes  reshape(quantize(product))
     reshape(product) + bias[n]         becomes  reshape(product + bias[n])      (also bias_add, relu, maximum)
 
@@ -18,7 +19,6 @@ from tvm.relay import op
 from tvm.relay.dataflow_pattern import DFPatternCallback, is_constant, is_op, rewrite, wildcard
 from tvm.relay.transform import function_pass
 
-MOVES = ("reshape", "transpose")
 PRODUCTS = ("nn.dense", "nn.batch_matmul", "nn.conv2d")
 
 
@@ -38,13 +38,13 @@ def moves(x: Any) -> Any:
 
 
 class _DequantizeLast(DFPatternCallback):
-    """move(dequantize(q)) -> dequantize(move(q)); scales of channels follow a transpose but no reshape."""
+    """move(dequantize(q)) -> dequantize(move(q)); scales of channels follow a transpose but nothing else."""
 
     def __init__(self) -> None:
         super().__init__(require_type=True)
         self.steps, self.scale, self.zero = wildcard(), is_constant(), is_constant()
         self.inner = is_op("qnn.dequantize")(self.steps, self.scale, self.zero)
-        self.pattern = moves(self.inner)
+        self.pattern = moves(self.inner) | is_op("nn.max_pool2d")(self.inner)
 
     def callback(self, pre: Any, post: Any, node_map: Any) -> Any:
         inner, steps, scale, zero = (node_map[p][0] for p in (self.inner, self.steps, self.scale, self.zero))

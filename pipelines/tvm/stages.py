@@ -74,7 +74,6 @@ class ImportRelay(TvmStage):
     def apply(self, ctx: Context, ir: Artefact) -> Artefact:
         load(threads=ctx.target.threads)
         from pipelines.tvm.importer import import_model
-        from pipelines.tvm.nan import keep_nan
         from pipelines.tvm.weights import with_weights
 
         assert ir.signature is not None, "a model without a signature"
@@ -82,9 +81,16 @@ class ImportRelay(TvmStage):
         model = with_weights(ir.blobs[MODEL], weights)
         module, weights = import_model(model, [spec.name for spec in ir.signature.inputs])
         with passes(ctx):
-            module = load().transform.Sequential([keep_nan(), load("relay").transform.InferType()])(module)
+            module = load().transform.Sequential([*self.corrections(), load("relay").transform.InferType()])(module)
         signature = dataclasses.replace(ir.signature, constants=stored(ctx.store, weights))
         return ir.derive(self.produces, text_of(module, constants=True), handle=module, signature=signature)
+
+    def corrections(self) -> list[Any]:
+        """Passes that give operators of Relay the meaning that they have in ONNX."""
+        from pipelines.tvm.half_even import half_even
+        from pipelines.tvm.nan import keep_nan
+
+        return [keep_nan(), half_even()]
 
 
 @dataclass(frozen=True)
