@@ -130,7 +130,9 @@ class _Chip:
         if dataflow is Dataflow.OS:
             corners = product(range(0, c.shape[0], rows), range(0, c.shape[1], columns))
             return [
-                elements.sum_in_place(a[i : i + rows], b[:, j : j + columns], c[i : i + rows, j : j + columns], accumulate)
+                elements.sum_in_place(
+                    a[i : i + rows], b[:, j : j + columns], c[i : i + rows, j : j + columns], accumulate
+                )
                 for i, j in corners
             ]
         moving, held, sums = (a, b, c) if dataflow is Dataflow.WS else (b.T, a.T, c.T)

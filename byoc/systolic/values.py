@@ -28,14 +28,14 @@ def windowed(memory: Array, block: Block) -> Array:
     """A view (rows, columns) of a block."""
     size = memory.itemsize
     shape, strides = (block.rows, block.columns), (block.stride * size, size)
-    return np.ndarray(shape, memory.dtype, memory.data, block.address * size, strides)
+    return np.ndarray(shape, memory.dtype, memory.view(np.uint8), block.address * size, strides)
 
 
 def dram_view(memory: Array, window: Dram) -> Array:
     """A view of a DRAM window, of its `sizes`."""
     size = memory.itemsize
     strides = tuple(stride * size for stride in window.strides)
-    return np.ndarray(window.sizes, memory.dtype, memory.data, window.offset * size, strides)
+    return np.ndarray(window.sizes, memory.dtype, memory.view(np.uint8), window.offset * size, strides)
 
 
 def take_inputs(program: Program, given: Arrays) -> Arrays:
