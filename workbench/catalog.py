@@ -28,6 +28,7 @@ ROUTES = Registry(
         ("mlir", "pipelines.mlir.route:ROUTE"),
         ("tvm", "pipelines.tvm.route:ROUTE"),
         ("relax", "pipelines.relax.route:ROUTE"),
+        ("byoc", "pipelines.byoc.route:ROUTE"),
     ],
 )
 """name -> `workbench.core.route.Route`"""

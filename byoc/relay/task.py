@@ -100,10 +100,14 @@ class Task:
         return tuple(name for name, there in parts if there)
 
     @property
+    def shown_kind(self) -> str:
+        """The kind, telling apart convolutions whose image is the matrix itself."""
+        return "conv2d_1x1" if self.window and (self.window.kh, self.window.kw) == (1, 1) else self.kind
+
+    @property
     def name(self) -> str:
         """Kind, dtype and what is fused, for people."""
-        direct = self.window is not None and (self.window.kh, self.window.kw) == (1, 1)
-        return "_".join(("conv2d_1x1" if direct else self.kind, self.dtype, *self.fused))
+        return "_".join((self.shown_kind, self.dtype, *self.fused))
 
     @property
     def work(self) -> Work:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -129,7 +130,8 @@ class LowerTir(TvmStage):
         codegen = load("relay.backend.graph_executor_codegen").GraphExecutorCodegen(None, target)
         with refusals("TVM cannot lower the model to TIR"), passes(ctx):
             graph, lowered, parameters = codegen.codegen(ir.handle, ir.handle["main"])
-        module = only_module(lowered)
+        external = tuple(codegen._mod["get_external_modules"]())
+        module = only_module(lowered, external)
         table = function_table(ir.handle, graph)
         constants = stored(ctx.store, {name: array.numpy() for name, array in parameters.items()})
         blobs = {GRAPH: graph.encode(), FUNCTIONS: json.dumps([f.to_json() for f in table], indent=1).encode()}
@@ -141,7 +143,7 @@ class LowerTir(TvmStage):
         return ir.derive(
             self.produces,
             text_of(module),
-            handle=Lowered(module, graph, parameters, target),
+            handle=Lowered(module, graph, parameters, target, external),
             signature=dataclasses.replace(ir.signature, constants=constants),
             blobs=blobs,
             facts=facts,
@@ -198,9 +200,14 @@ class HostAssembly(TvmStage):
         return ir.derive(self.produces, built.library.get_source("asm"), handle=built)
 
 
-def only_module(lowered: Any) -> Any:
-    """The one module of a map from target to module; a model for a CPU has one target."""
+def only_module(lowered: Any, external: Sequence[Any]) -> Any:
+    """The one module of a map from target to module; a model for a CPU has one target.
+
+    It is empty where another compiler made every function.
+    """
     modules = [module for _, module in lowered.items()]
+    if external and not modules:
+        return load().IRModule({})
     if len(modules) != 1:
         raise CompileError("TVM made no function: every output is an input or a constant, so there is nothing to lower")
     return modules[0]

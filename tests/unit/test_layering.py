@@ -14,7 +14,7 @@ MAY_IMPORT = {
     "workbench": {"workbench"},
     "dialects": {"dialects", "workbench.core"},
     "models": {"models", "workbench.core", "workbench.catalog"},
-    "pipelines": {"pipelines", "dialects", "models.load", "workbench.core", "workbench.launch"},
+    "pipelines": {"pipelines", "dialects", "byoc", "models.load", "workbench.core", "workbench.launch"},
     "byoc": {"byoc", "dialects", "workbench.core"},
 }
 COMPILERS = {"mlir", "torch_mlir", "tvm", "torch", "onnx", "iree", "triton"}

@@ -27,6 +27,7 @@ class IRKind(StrEnum):
     TIR = "tir"
     CUDA = "cuda"
     PLAN = "launch-plan"
+    PROGRAM = "program"
     RESULT = "result"
 
     @property
@@ -61,5 +62,6 @@ _EXTENSION = {
     IRKind.TIR: "tir",
     IRKind.CUDA: "cu",
     IRKind.PLAN: "json",
+    IRKind.PROGRAM: "systolic",
     IRKind.RESULT: "txt",
 }
