@@ -233,13 +233,11 @@ def _whole(start: int, count: int, inner: int) -> list[tuple[int, int, int]]:
 
 def _rows(start: int, count: int, inner: int) -> list[tuple[int, int, int, int]]:
     """Cut a row-major range into at most three rectangles: (row, column, rows, columns)."""
-    out: list[tuple[int, int, int, int]] = []
-    for row, column, length in _whole(start, count, inner):
-        if out and column == 0 and length == inner == out[-1][3] and out[-1][1] == 0:
-            first = out.pop()
-            out.append((first[0], 0, first[2] + 1, inner))
-        else:
-            out.append((row, column, 1, length))
+    row, column = divmod(start, inner)
+    head = min(count, inner - column) if column else 0
+    out = [(row, column, 1, head)] if head else []
+    row, (full, tail) = row + (column > 0), divmod(count - head, inner)
+    out += [(row, 0, full, inner)] * (full > 0) + [(row + full, 0, 1, tail)] * (tail > 0)
     return out
 
 
