@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from byoc.relay.patterns import PRODUCTS, Matched, calls
+from byoc.relay.patterns import Matched, calls
 from byoc.relay.task import Steps, Task, Window, read_task
 from byoc.systolic.machine import Machine
 from workbench.core.arrays import Array

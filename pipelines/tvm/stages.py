@@ -133,6 +133,9 @@ class LowerTir(TvmStage):
         external = tuple(codegen._mod["get_external_modules"]())
         module = only_module(lowered, external)
         table = function_table(ir.handle, graph)
+        # Constants that another compiler took into its functions are among the parameters, but no input of the graph.
+        inputs = {node["name"] for node in json.loads(graph)["nodes"] if node["op"] == "null"}
+        parameters = {name: array for name, array in parameters.items() if name in inputs}
         constants = stored(ctx.store, {name: array.numpy() for name, array in parameters.items()})
         blobs = {GRAPH: graph.encode(), FUNCTIONS: json.dumps([f.to_json() for f in table], indent=1).encode()}
         facts = {
