@@ -61,7 +61,7 @@ class QuantisedLayer(nn.Module):
         self.register_buffer("zeros", torch.zeros(len(steps), dtype=torch.int64))
         self.register_buffer("bias", None)
         self._bias = layer.bias.detach()
-        self.window = (layer.stride, layer.padding) if isinstance(layer, nn.Conv2d) else None
+        self.window = (layer.stride, [int(p) for p in layer.padding]) if isinstance(layer, nn.Conv2d) else None
         self.relu = relu
         self.source, self.out = source, Grid()
 

@@ -42,8 +42,9 @@ class QuantisedResNet18(nn.Module):
         self.blocks, source = nn.Sequential(), self.conv1.out
         for block in (b for layer in (model.layer1, model.layer2, model.layer3, model.layer4) for b in layer):
             assert isinstance(block, BasicBlock)
-            self.blocks.append(QuantisedBlock(block, source))
-            source = self.blocks[-1].out
+            quantised = QuantisedBlock(block, source)
+            self.blocks.append(quantised)
+            source = quantised.out
         self.pooled = Grid()
         self.fc = QuantisedLayer(model.fc, self.pooled)
 

@@ -1,6 +1,7 @@
 """What the array is asked to do, as plain data that travels inside a compiled library as JSON."""
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Any
@@ -168,10 +169,12 @@ def machine_json(machine: Machine) -> dict[str, Any]:
 def read_task(text: str) -> tuple[Task, Machine, Program]:
     """What `to_json` wrote, and the program of it, made once."""
     data = json.loads(text)
-    fields = data["task"]
-    if fields["window"]:
-        fields["window"] = Window(**{k: tuple(v) if isinstance(v, list) else v for k, v in fields["window"].items()})
-    if fields["steps"]:
-        fields["steps"] = Steps(**{k: tuple(v) if isinstance(v, list) else v for k, v in fields["steps"].items()})
+    fields: dict[str, Any] = data["task"]
+    fields |= {"window": _tuples(Window, fields["window"]), "steps": _tuples(Steps, fields["steps"])}
     task, machine = Task(**fields), parse_machine(data["machine"], "the compiled library")
     return task, machine, gemm_program(machine, task.work, name=task.name)
+
+
+def _tuples(make: Callable[..., Any], fields: dict[str, Any] | None) -> Any:
+    """A dataclass of JSON's fields, whose lists were tuples; None stays."""
+    return fields and make(**{k: tuple(v) if isinstance(v, list) else v for k, v in fields.items()})
