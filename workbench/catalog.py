@@ -29,6 +29,7 @@ ROUTES = Registry(
         ("tvm", "pipelines.tvm.route:ROUTE"),
         ("relax", "pipelines.relax.route:ROUTE"),
         ("byoc", "pipelines.byoc.route:ROUTE"),
+        ("npu", "pipelines.npu.route:ROUTE"),
     ],
 )
 """name -> `workbench.core.route.Route`"""

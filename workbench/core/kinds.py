@@ -27,6 +27,7 @@ class IRKind(StrEnum):
     TIR = "tir"
     CUDA = "cuda"
     PLAN = "launch-plan"
+    NPU = "npu"
     PROGRAM = "program"
     RESULT = "result"
 

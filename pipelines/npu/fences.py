@@ -1,0 +1,59 @@
+"""Fences where they are needed: an operation waits for those on other units that touch what it touches."""
+
+from byoc.systolic.machine import Machine
+from byoc.systolic.operands import Access, Region, accesses, overlap
+from byoc.systolic.program import Config, Fence, Preload
+from dialects.bindings import Operation
+from pipelines.mlir.tiled.edit import ir
+from pipelines.npu.instructions import Translator
+
+Pending = list[tuple[int, Access]]
+"""Operations of one unit that no fence has settled yet, by tag, oldest first."""
+
+
+def insert_fences(function: Operation, machine: Machine) -> None:
+    """Put an `npu.fence` before every operation that must wait, on the latest of each unit that it waits for.
+
+    Units work in order, so a fence on one operation settles what its unit was given before; that of the array and that
+    of the vector unit need no fence among themselves.
+    """
+    translator = Translator(function, machine)
+    header = translator.header()
+    pending: dict[str, Pending] = {"array": [], "vector": [], "dma": []}
+    for op in list(translator.block.operations):
+        for instruction in translator.instructions(op):
+            if isinstance(instruction, Config | Fence):
+                continue
+            access = accesses(header, instruction)
+            waits = [last for unit, earlier in pending.items() if (last := _latest(access, unit, earlier)) is not None]
+            if waits:
+                _fence(op, [pending[unit][i][0] for unit, i in waits])
+                for unit, i in waits:
+                    del pending[unit][: i + 1]
+            # A preload has no tag: the product it is for reads the same block after it.
+            if not isinstance(instruction, Preload):
+                pending[access.unit].append((instruction.tag, access))
+
+
+def _latest(access: Access, unit: str, earlier: Pending) -> tuple[str, int] | None:
+    """The position of the last unsettled operation of `unit` that conflicts with `access`."""
+    if unit == access.unit != "dma":
+        return None
+    for i in range(len(earlier) - 1, -1, -1):
+        if _conflict(access, earlier[i][1]):
+            return unit, i
+    return None
+
+
+def _conflict(one: Access, other: Access) -> bool:
+    """Whether one writes what the other reads or writes."""
+    return _meet(one.writes, other.writes) or _meet(one.writes, other.reads) or _meet(one.reads, other.writes)
+
+
+def _meet(some: tuple[Region, ...], others: tuple[Region, ...]) -> bool:
+    return any(space == s and overlap(block, b) for space, block in some for s, b in others)
+
+
+def _fence(op: Operation, tags: list[int]) -> None:
+    with ir.InsertionPoint(op), op.operation.location:
+        ir.Operation.create("npu.fence", attributes={"tags": ir.DenseI64ArrayAttr.get(sorted(tags))})
