@@ -12,13 +12,16 @@ from tvm import te, tir
 from byoc.relay.driver import PACKED
 from byoc.relay.legality import task_of
 from byoc.relay.partition import composites, matched
-from byoc.relay.patterns import PRODUCTS
 from byoc.systolic.machine import Machine
 
 
 def register(machine: Machine) -> None:
     """Make TVM compile the regions of later builds for `machine`."""
-    tvm.register_func("relay.ext.systolic", lambda function: compiled(function, machine), override=True)
+
+    def compile_region(function: Any) -> Any:
+        return compiled(function, machine)
+
+    tvm.register_func("relay.ext.systolic", compile_region, override=True)
 
 
 def compiled(function: Any, machine: Machine) -> Any:
@@ -49,17 +52,15 @@ def graph(function: Any, machine: Machine) -> tuple[list[Any], list[Any]]:
 def extern(composite: Any, arguments: list[Any], machine: Machine) -> Any:
     """One composite in TE. Its operands come in the order of the task: both of the product, then the bias."""
     found = matched(composite)
-    task = task_of(found, machine, tuple(PRODUCTS))
+    task = task_of(found, machine)
     at = {p: i for i, p in enumerate(composite.params)}
     operands = [arguments[at[source(e)]] for e in (found.x, found.w, found.bias) if e is not None]
     text = task.to_json(machine)
-    return te.extern(
-        [tuple(int(d) for d in composite.body.checked_type.shape)],
-        operands,
-        lambda ins, outs: tir.call_packed(PACKED, text, *ins, *outs),
-        name=task.name,
-        dtype=[task.out_dtype],
-    )
+
+    def call(ins: Any, outs: Any) -> Any:
+        return tir.call_packed(PACKED, text, *ins, *outs)
+
+    return te.extern([shape(composite.body)], operands, call, name=task.name, dtype=[task.out_dtype])
 
 
 def source(expression: Any) -> Any:

@@ -16,7 +16,6 @@ from workbench.core.arrays import Array, Arrays, numpy_dtype
 PACKED = "systolic.run"
 
 
-@tvm.register_func(PACKED, override=True)
 def run(text: str, *tensors: Any) -> None:
     """`text` is `Task.to_json`; the tensors are both operands, the bias if there is one, and the result to fill."""
     *given, out = tensors
@@ -85,3 +84,6 @@ def signed(x: Array) -> Array:
 def unsigned(x: Array) -> Array:
     """int8 as uint8, 128 higher."""
     return x.view(np.uint8) ^ np.uint8(0x80)
+
+
+tvm.register_func(PACKED, run, override=True)

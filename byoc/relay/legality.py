@@ -1,6 +1,5 @@
 """Whether the array can take a product, and if not, why: the first rule that it breaks, in words."""
 
-from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -19,11 +18,11 @@ class Refusal(Exception):
     """Why a product stays on the host."""
 
 
-def task_of(found: Matched, machine: Machine, operations: Collection[str]) -> Task:
+def task_of(found: Matched, machine: Machine) -> Task:
     """The task of an occurrence of a chain. Raises Refusal with the reason why the array cannot take it."""
     kind = found.chain.kind
-    if kind not in operations:
-        raise Refusal(f"{machine.name} has no {kind}; it has {', '.join(operations)}")
+    if (operation := "conv2d" if kind == "conv2d" else "matmul") not in machine.operations:
+        raise Refusal(f"{machine.name} has no {operation}; it has {', '.join(machine.operations)}")
     shapes = [_static(a) for a in (found.x, found.w, found.root)]
     if found.floor is not None and (value := _value(found.floor).reshape(-1)).tolist() != [0]:
         raise Refusal(f"the maximum with {value.tolist()[0]:g} is no ReLU")

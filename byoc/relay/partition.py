@@ -1,11 +1,10 @@
 """Relay cut in two: regions for the array, each a function of its own, and the host's rest."""
 
-from collections.abc import Collection
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 from tvm import relay, transform
-from tvm.ir import IRModule
 
 from byoc.relay.legality import Refusal, task_of
 from byoc.relay.patterns import COMPILER, PRODUCTS, Chain, Matched, calls, chain_of, pattern_table, taken_apart
@@ -24,7 +23,7 @@ class Accelerated:
     task: Task
 
 
-def annotate(module: Any, machine: Machine, operations: Collection[str] = tuple(PRODUCTS)) -> Any:
+def annotate(module: Any, machine: Machine) -> Any:
     """The module with what the array takes as composites, in annotated regions. Weights are constants of `@main`."""
     passes = [
         relay.transform.InferType(),
@@ -32,7 +31,7 @@ def annotate(module: Any, machine: Machine, operations: Collection[str] = tuple(
         relay.transform.InferType(),
         tidy(),
         relay.transform.InferType(),
-        relay.transform.MergeComposite(pattern_table(lambda found: _taken(found, machine, operations))),
+        relay.transform.MergeComposite(pattern_table(lambda found: _taken(found, machine))),
         relay.transform.AnnotateTarget([COMPILER]),
         relay.transform.MergeCompilerRegions(),
     ]
@@ -45,9 +44,9 @@ def partition(module: Any) -> Any:
     return transform.Sequential(passes)(module)
 
 
-def _taken(found: Matched, machine: Machine, operations: Collection[str]) -> bool:
+def _taken(found: Matched, machine: Machine) -> bool:
     try:
-        task_of(found, machine, operations)
+        task_of(found, machine)
     except Refusal:
         return False
     return True
@@ -82,44 +81,44 @@ def matched(composite: Any) -> Matched:
     return taken_apart(chain_of(str(composite.attrs["Composite"])), composite.body)
 
 
-def accelerated(module: Any, machine: Machine, operations: Collection[str] = tuple(PRODUCTS)) -> list[Accelerated]:
+def accelerated(module: Any, machine: Machine) -> list[Accelerated]:
     """Everything that the array does, in the order of the regions."""
     rows: list[Accelerated] = []
     for name, function in regions(module).items():
         for _, composite in composites(function):
             found = matched(composite)
-            rows.append(Accelerated(name, node_of(found.product), task_of(found, machine, operations)))
+            rows.append(Accelerated(name, node_of(found.product), task_of(found, machine)))
     return rows
 
 
-def left_behind(module: Any, machine: Machine, operations: Collection[str] = tuple(PRODUCTS)) -> list[LeftBehind]:
+def left_behind(module: Any, machine: Machine) -> list[LeftBehind]:
     """Every operation of `@main` that the host runs, with the reason why."""
     rows: list[LeftBehind] = []
 
     def visit(node: Any) -> None:
         if isinstance(node, relay.Call) and hasattr(node.op, "name") and not _free(node):
             name = str(node.op.name)
-            rows.append(LeftBehind(node_of(node), name, macs_of(node), reason(node, machine, operations)))
+            rows.append(LeftBehind(node_of(node), name, macs_of(node), reason(node, machine)))
 
     relay.analysis.post_order_visit(module["main"].body, visit)
     return rows
 
 
-def reason(call: Any, machine: Machine, operations: Collection[str]) -> str:
+def reason(call: Any, machine: Machine) -> str:
     """Why the host runs an operation."""
     for kind, operator in PRODUCTS.items():
         if calls(call, operator):
             quantised = all(calls(a, "qnn.dequantize") for a in call.args[:2])
             chains = [Chain(kind, True, ())] * quantised + [Chain(kind, False, ())]
-            return "; as floats: ".join(_refusal(taken_apart(c, call), machine, operations) for c in chains)
+            return "; as floats: ".join(_refusal(taken_apart(c, call), machine) for c in chains)
     if macs_of(call):
-        return f"the array has no form of {call.op.name}; it has {', '.join(operations)}"
+        return f"the array has no form of {call.op.name}; it has {', '.join(machine.operations)}"
     return "no matrix product"
 
 
-def _refusal(found: Matched, machine: Machine, operations: Collection[str]) -> str:
+def _refusal(found: Matched, machine: Machine) -> str:
     try:
-        task_of(found, machine, operations)
+        task_of(found, machine)
     except Refusal as refusal:
         return str(refusal)
     return "it is fused with what another operation reads too"
@@ -140,32 +139,18 @@ def node_of(call: Any) -> str:
 def macs_of(call: Any) -> int:
     """Multiply-accumulates of an operation with static shapes: convolutions and matrix products have them."""
     name = str(call.op.name).removeprefix("nn.").removeprefix("qnn.")
-    if not name.startswith(("conv", "dense", "matmul", "batch_matmul")):
+    sizes = [_sizes(a) for a in (call, *call.args[:2])]
+    if not name.startswith(("conv", "dense", "matmul", "batch_matmul")) or not all(sizes):
         return 0
-    shapes = [_sizes(a) for a in (call, *call.args[:2])]
-    if any(s is None for s in shapes):
-        return 0
-    out, x, w = (s or () for s in shapes)
-    made = _product(out)
+    made, x, w = sizes
     if not name.startswith("conv"):
-        return made * x[-2 if bool(getattr(call.attrs, "transpose_a", False)) else -1]
+        return prod(made) * x[-2 if bool(getattr(call.attrs, "transpose_a", False)) else -1]
     if "transpose" in name:
-        return _product(x) * _product(w) // w[0]
-    return made * _product(w) // max(w[str(call.attrs.kernel_layout).index("O")], 1)
+        return prod(x) * prod(w) // w[0]
+    return prod(made) * prod(w) // w[str(call.attrs.kernel_layout).index("O")]
 
 
-def _sizes(x: Any) -> tuple[int, ...] | None:
-    shape = x.checked_type.shape
-    return tuple(int(d) for d in shape) if all(hasattr(d, "value") for d in shape) else None
-
-
-def _product(sizes: tuple[int, ...]) -> int:
-    total = 1
-    for size in sizes:
-        total *= size
-    return total
-
-
-def module_of(function: Any) -> Any:
-    """A module of one function, typed."""
-    return relay.transform.InferType()(IRModule.from_expr(function))
+def _sizes(x: Any) -> tuple[int, ...]:
+    """A tensor's sizes; () where they are not known."""
+    shape = getattr(x.checked_type, "shape", ())
+    return tuple(int(d) for d in shape) if all(hasattr(d, "value") for d in shape) else ()

@@ -103,7 +103,7 @@ def taken_apart(chain: Chain, root: Any) -> Matched:
     if "bias" in chain.fused:
         one, other = y.args
         y, bias = (one, other) if calls(one, PRODUCTS[chain.kind]) else (other, one)
-    return Matched(chain, root, y, *y.args[:2], bias, floor)
+    return Matched(chain, root, y, y.args[0], y.args[1], bias, floor)
 
 
 def calls(x: Any, name: str) -> bool:

@@ -145,6 +145,7 @@ def machine_json(machine: Machine) -> dict[str, Any]:
     return {
         "name": machine.name,
         "clock_mhz": machine.clock_mhz,
+        "operations": list(machine.operations),
         "array": {"rows": machine.rows, "columns": machine.columns, "dataflow": str(machine.dataflow)},
         "memory": {
             "scratchpad_bytes": machine.scratchpad_bytes,

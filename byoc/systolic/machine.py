@@ -17,6 +17,10 @@ ACCUMULATOR_DTYPE = {"int8": "int32", "float16": "float32", "bfloat16": "float32
 """Element dtype of the scratchpad -> the 32-bit dtype that products are summed in."""
 
 
+OPERATIONS = ("matmul", "conv2d")
+"""What a machine may be said to take: products of matrices, and convolutions by im2col in its DMA."""
+
+
 class Dataflow(StrEnum):
     """Which operand of C[M,N] += A[M,K] B[K,N] stays in the processing elements."""
 
@@ -45,6 +49,7 @@ class Machine:
     `dataflow` is what the lowering uses unless told otherwise. `dram_bytes_per_cycle` is the width of the one bus to
     DRAM; `dma_channels` is how many transfers may be under way, so that their latencies overlap.
     `double_buffered` lets the lowering split each memory in two halves: one filled while the other is used.
+    `operations` are those of OPERATIONS that compilers may send to it; a file that leaves them out means all.
     """
 
     name: str
@@ -59,6 +64,7 @@ class Machine:
     dma_channels: int
     clock_mhz: float
     energy_pj: Energy
+    operations: tuple[str, ...] = OPERATIONS
 
     @property
     def dtypes(self) -> tuple[str, ...]:
@@ -130,6 +136,7 @@ def parse_machine(data: Mapping[str, Any], where: str) -> Machine:
             accumulator_byte=energy.number("accumulator_byte"),
             dram_byte=energy.number("dram_byte"),
         ),
+        operations=top.choices("operations", OPERATIONS),
     )
     for section in (top, array, memory, dram, energy, mac):
         section.refuse_unknown()
@@ -186,6 +193,14 @@ class _Section:
         if value not in among:
             raise self.wrong(key, "one of " + ", ".join(among))
         return str(value)
+
+    def choices(self, key: str, among: tuple[str, ...]) -> tuple[str, ...]:
+        value = self.get(key)
+        if value is None:
+            return among
+        if not isinstance(value, list) or not value or any(v not in among for v in value):
+            raise self.wrong(key, "a list of " + ", ".join(among))
+        return tuple(v for v in among if v in value)
 
     def keys_among(self, among: tuple[str, ...]) -> list[str]:
         names = [name for name in among if name in self.data]
