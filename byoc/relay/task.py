@@ -146,7 +146,8 @@ def machine_json(machine: Machine) -> dict[str, Any]:
         "name": machine.name,
         "clock_mhz": machine.clock_mhz,
         "operations": list(machine.operations),
-        "array": {"rows": machine.rows, "columns": machine.columns, "dataflow": str(machine.dataflow)},
+        "array": {"rows": machine.rows, "columns": machine.columns, "dataflow": str(machine.dataflow)}
+        | ({"tile": list(machine.tile)} if machine.tile else {}),
         "memory": {
             "scratchpad_bytes": machine.scratchpad_bytes,
             "accumulator_bytes": machine.accumulator_bytes,

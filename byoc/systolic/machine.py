@@ -49,7 +49,8 @@ class Machine:
     `dataflow` is what the lowering uses unless told otherwise. `dram_bytes_per_cycle` is the width of the one bus to
     DRAM; `dma_channels` is how many transfers may be under way, so that their latencies overlap.
     `double_buffered` lets the lowering split each memory in two halves: one filled while the other is used.
-    `operations` are those of OPERATIONS that compilers may send to it; a file that leaves them out means all.
+    `operations` are those of OPERATIONS that compilers may send to it; a file that leaves them out means all. `tile` fixes
+    m, k, n of every tile; without it the lowering chooses.
     """
 
     name: str
@@ -65,6 +66,7 @@ class Machine:
     clock_mhz: float
     energy_pj: Energy
     operations: tuple[str, ...] = OPERATIONS
+    tile: tuple[int, ...] = ()
 
     @property
     def dtypes(self) -> tuple[str, ...]:
@@ -137,6 +139,7 @@ def parse_machine(data: Mapping[str, Any], where: str) -> Machine:
             dram_byte=energy.number("dram_byte"),
         ),
         operations=top.choices("operations", OPERATIONS),
+        tile=array.sizes("tile", 3),
     )
     for section in (top, array, memory, dram, energy, mac):
         section.refuse_unknown()
@@ -201,6 +204,14 @@ class _Section:
         if not isinstance(value, list) or not value or any(v not in among for v in value):
             raise self.wrong(key, "a list of " + ", ".join(among))
         return tuple(v for v in among if v in value)
+
+    def sizes(self, key: str, count: int) -> tuple[int, ...]:
+        value = self.get(key)
+        if value is None:
+            return ()
+        if not isinstance(value, list) or len(value) != count or any(type(v) is not int or v < 1 for v in value):
+            raise self.wrong(key, f"a list of {count} positive integers")
+        return tuple(value)
 
     def keys_among(self, among: tuple[str, ...]) -> list[str]:
         names = [name for name in among if name in self.data]

@@ -27,8 +27,10 @@ class Candidate:
 def choose_tiling(machine: Machine, work: Work) -> Tiling:
     """Least energy among the tilings within 1% of the fewest cycles, by cost, under the machine's dataflow.
 
-    Raises CompileError when not even single elements fit.
+    The machine's own `tile` where its file fixes one. Raises CompileError when not even single elements fit.
     """
+    if machine.tile:
+        return Tiling(*machine.tile)
     found = list(candidates(machine, work))
     if not found:
         smallest = Tiling(1, 1, 1)
