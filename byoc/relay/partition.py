@@ -139,10 +139,11 @@ def node_of(call: Any) -> str:
 def macs_of(call: Any) -> int:
     """Multiply-accumulates of an operation with static shapes: convolutions and matrix products have them."""
     name = str(call.op.name).removeprefix("nn.").removeprefix("qnn.")
-    sizes = [_sizes(a) for a in (call, *call.args[:2])]
-    if not name.startswith(("conv", "dense", "matmul", "batch_matmul")) or not all(sizes):
+    if not name.startswith(("conv", "dense", "matmul", "batch_matmul")):
         return 0
-    made, x, w = sizes
+    made, x, w = (_sizes(a) for a in (call, call.args[0], call.args[1]))
+    if not made or not x or not w:
+        return 0
     if not name.startswith("conv"):
         return prod(made) * x[-2 if bool(getattr(call.attrs, "transpose_a", False)) else -1]
     if "transpose" in name:

@@ -49,8 +49,8 @@ class Machine:
     `dataflow` is what the lowering uses unless told otherwise. `dram_bytes_per_cycle` is the width of the one bus to
     DRAM; `dma_channels` is how many transfers may be under way, so that their latencies overlap.
     `double_buffered` lets the lowering split each memory in two halves: one filled while the other is used.
-    `operations` are those of OPERATIONS that compilers may send to it; a file that leaves them out means all. `tile` fixes
-    m, k, n of every tile; without it the lowering chooses.
+    `operations` are those of OPERATIONS that compilers may send to it; a file that leaves them out means all.
+    `tile` fixes m, k, n of every tile; without it the lowering chooses.
     """
 
     name: str
