@@ -1,16 +1,17 @@
 """Whole modules: regions of linalg, their npu functions, their programs, and the host that calls them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from byoc.systolic.gemm import Work
+from byoc.systolic.gemm import Conv2d, Work
 from byoc.systolic.machine import Machine
 from byoc.systolic.program import Program
 from dialects.bindings import Module, Operation, load, parse, walk
 from dialects.npu.areas import Limits, limits_of
 from dialects.npu.verify import verify
 from pipelines.mlir.tiled.edit import ir
+from pipelines.npu.direct import convolved
 from pipelines.npu.fences import insert_fences
 from pipelines.npu.instructions import Translator
 from pipelines.npu.offload import tiling_of
@@ -59,10 +60,15 @@ def _work(function: Operation, name: str, machine: Machine) -> Work:
     return product.work
 
 
-def tile(module: Module, works: Mapping[str, Work], machine: Machine, sizes: Sequence[int], direct: bool) -> None:
+def tile(module: Module, works: Mapping[str, Work], machine: Machine, direct: bool) -> None:
     """Fill an empty module that knows `npu` with one function for each region."""
     module.operation.attributes["npu.machine"] = ir.Attribute.parse(limits(machine).attribute())
-    texts = [tiled(work, machine, tiling_of(machine, work, sizes), name) for name, work in works.items()]
+    texts: list[str] = []
+    for name, work in works.items():
+        if direct and isinstance(work, Conv2d) and not work.direct:
+            texts.append(convolved(work, machine, name))
+        else:
+            texts.append(tiled(work, machine, tiling_of(machine, work), name))
     made = parse("\n".join(texts), near=module)
     with ir.InsertionPoint(module.body):
         for function in list(made.body.operations):

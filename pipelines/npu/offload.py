@@ -19,17 +19,14 @@ _MOVES = ("linalg.fill", "linalg.broadcast", "linalg.transpose", "linalg.copy", 
 _TO_NHWC, _TO_NCHW, _TO_HWCF = (0, 2, 3, 1), (0, 3, 1, 2), (2, 3, 1, 0)
 
 
-def split(module: Module, machine: Machine, tile: Sequence[int] = ()) -> Offload:
-    """Rewrite the module in place; says what went where. A product that stays has the reason as `npu.host`.
-
-    `tile` is the m, k, n that every product is to be cut into; without it each gets its own.
-    """
+def split(module: Module, machine: Machine) -> Offload:
+    """Rewrite the module in place; says what went where. A product that stays has the reason as `npu.host`."""
     found: list[Product] = []
     left: list[LeftBehind] = []
     for function in public_functions(module):
         products = _operations(function, is_product)
         for op in products:
-            got = _supported(op, machine, tile)
+            got = _supported(op, machine)
             if isinstance(got, str):
                 op.attributes["npu.host"] = ir.StringAttr.get(got)
                 left.append(LeftBehind(_node(op), op.name, multiplies(op), got))
@@ -47,20 +44,20 @@ def split(module: Module, machine: Machine, tile: Sequence[int] = ()) -> Offload
     return Offload(describe(machine), regions, tuple(left))
 
 
-def _supported(op: Operation, machine: Machine, tile: Sequence[int]) -> Product | str:
+def _supported(op: Operation, machine: Machine) -> Product | str:
     """The product, unless its tiles do not fit the machine's memories."""
     got = read_product(op, machine)
     if isinstance(got, Product):
         try:
-            tiling_of(machine, got.work, tile)
+            tiling_of(machine, got.work)
         except CompileError as error:
             return str(error)
     return got
 
 
-def tiling_of(machine: Machine, work: Work, tile: Sequence[int] = ()) -> Tiling:
-    """The tile sizes asked for, or the best ones. Raises CompileError, with the numbers, when they do not fit."""
-    tiling = (Tiling(tile[0], tile[1], tile[2]) if tile else choose_tiling(machine, work)).within(work.matrix)
+def tiling_of(machine: Machine, work: Work) -> Tiling:
+    """The machine's tile sizes, or the best ones. Raises CompileError, with the numbers, when they do not fit."""
+    tiling = choose_tiling(machine, work).within(work.matrix)
     Layout.of(machine, work, tiling).require(machine, work, tiling)
     return tiling
 

@@ -48,6 +48,9 @@ class Product:
 
 def read_product(op: Operation, machine: Machine) -> Product | str:
     """The work of a linalg product, or one line that says why this machine cannot do it."""
+    kind = "conv2d" if "conv" in op.name else "matmul"
+    if kind not in machine.operations:
+        return f"{machine.name} has no {kind}; it has {', '.join(machine.operations)}"
     reason = _shape_reason(op)
     if reason:
         return reason

@@ -10,7 +10,6 @@ from pipelines.mlir.passes import PassRunner
 from pipelines.mlir.stage import MlirStage, open_module
 from workbench.core.arrays import read_npz
 from workbench.core.artefact import Artefact
-from workbench.core.errors import UsageError
 from workbench.core.executable import executed
 from workbench.core.kinds import IRKind
 from workbench.core.offload import REGIONS, Offload
@@ -27,12 +26,7 @@ def machine_of(ctx: Context) -> Machine:
 
 @dataclass(frozen=True)
 class SplitModel(Stage):
-    """Products that the array can compute become calls of private functions; what stays has its reason.
-
-    `tile` is m,k,n for every product; without it each gets the best tiles that fit the machine.
-    """
-
-    tile: tuple[int, ...] = ()
+    """Products that the array can compute become calls of private functions; what stays has its reason."""
 
     name: ClassVar[str] = "offload"
     consumes: ClassVar[IRKind] = IRKind.LINALG
@@ -42,13 +36,11 @@ class SplitModel(Stage):
         from dialects import bindings
         from pipelines.npu import offload
 
-        if len(self.tile) not in (0, 3) or not all(n > 0 for n in self.tile):
-            raise UsageError(f"{self.name}{{tile}} takes m,k,n, not '{','.join(map(str, self.tile))}'")
         machine, module = machine_of(ctx), open_module(ir)
         found: list[Offload] = []
         with inside(module):
             passes = PassRunner(bindings, module, ctx.observers, ctx.capture, text=ir.text)
-            passes.rewrite("offload", lambda m: found.append(offload.split(m, machine, self.tile)))
+            passes.rewrite("offload", lambda m: found.append(offload.split(m, machine)))
             text, located = passes.text(), text_of(module, located=True)
         facts = {
             "accelerator": machine.name,
@@ -63,10 +55,9 @@ class SplitModel(Stage):
 class TileRegions(Stage):
     """Each region as tiled `npu` operations, loads a tile ahead of products, fences where something must wait.
 
-    `tile` as for offload. `direct` keeps convolutions whole on chip instead of making matrices of them by DMA.
+    `direct` has the array walk over images of convolutions, instead of DMA making matrices of them.
     """
 
-    tile: tuple[int, ...] = ()
     direct: bool = False
 
     name: ClassVar[str] = "npu"
@@ -84,7 +75,7 @@ class TileRegions(Stage):
             works = lowering.regions(source, machine)
         with inside(module):
             passes = PassRunner(bindings, module, ctx.observers, ctx.capture)
-            passes.rewrite("tile", lambda m: lowering.tile(m, works, machine, self.tile, self.direct))
+            passes.rewrite("tile", lambda m: lowering.tile(m, works, machine, self.direct))
             passes.rewrite("insert-fences", lambda m: lowering.fence(m, machine))
             passes.rewrite("verify-npu", verify)
             text = passes.text()
