@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any
 
 from byoc.systolic.gemm import Conv2d, Epilogue, Gemm, Work
+from byoc.systolic.legality import check
 from byoc.systolic.lower import gemm_program
 from byoc.systolic.machine import Machine, parse_machine
 from byoc.systolic.program import Program
@@ -169,12 +170,14 @@ def machine_json(machine: Machine) -> dict[str, Any]:
 
 @cache
 def read_task(text: str) -> tuple[Task, Machine, Program]:
-    """What `to_json` wrote, and the program of it, made once."""
+    """What `to_json` wrote, and the program of it, made and found legal once. Raises CompileError when it is not."""
     data = json.loads(text)
     fields: dict[str, Any] = data["task"]
     fields |= {"window": _tuples(Window, fields["window"]), "steps": _tuples(Steps, fields["steps"])}
     task, machine = Task(**fields), parse_machine(data["machine"], "the compiled library")
-    return task, machine, gemm_program(machine, task.work, name=task.name)
+    program = gemm_program(machine, task.work, name=task.name)
+    check(program, machine)
+    return task, machine, program
 
 
 def _tuples(make: Callable[..., Any], fields: dict[str, Any] | None) -> Any:
