@@ -32,6 +32,14 @@ class Limits:
     accumulator_bytes: int
     dtypes: tuple[str, ...]
 
+    @property
+    def spaces(self) -> tuple[str, ...]:
+        """Its memories."""
+        return tuple(_SPACES.values())
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.dataflow}, {self.scratchpad_bytes} and {self.accumulator_bytes} bytes)"
+
     def bytes_of(self, space: str) -> int:
         """Size of the scratchpad or of the accumulator memory."""
         return self.scratchpad_bytes if space == "scratchpad" else self.accumulator_bytes

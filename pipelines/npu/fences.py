@@ -14,35 +14,42 @@ Pending = list[tuple[int, Access]]
 def insert_fences(function: Operation, machine: Machine) -> None:
     """Put an `npu.fence` before every operation that must wait, on the latest of each unit that it waits for.
 
-    Units work in order, so a fence on one operation settles what its unit was given before; that of the array and that
-    of the vector unit need no fence among themselves.
+    Units work in order, so a fence on one operation settles what its unit was given before; those of the array and
+    those of the vector unit need no fence among themselves. Fences that are there already count.
     """
     translator = Translator(function, machine)
     header = translator.header()
     pending: dict[str, Pending] = {"array": [], "vector": [], "dma": []}
     for op in list(translator.block.operations):
         for instruction in translator.instructions(op):
-            if isinstance(instruction, Config | Fence):
-                continue
-            access = accesses(header, instruction)
-            waits = [last for unit, earlier in pending.items() if (last := _latest(access, unit, earlier)) is not None]
-            if waits:
-                _fence(op, [pending[unit][i][0] for unit, i in waits])
-                for unit, i in waits:
-                    del pending[unit][: i + 1]
-            # A preload has no tag: the product it is for reads the same block after it.
-            if not isinstance(instruction, Preload):
-                pending[access.unit].append((instruction.tag, access))
+            if isinstance(instruction, Fence):
+                _settle(pending, instruction.tags)
+            elif not isinstance(instruction, Config):
+                access = accesses(header, instruction)
+                waits = [
+                    tag for unit, earlier in pending.items() if (tag := _latest(access, unit, earlier)) is not None
+                ]
+                if waits:
+                    _fence(op, waits)
+                    _settle(pending, tuple(waits))
+                # A preload has no tag: the product it is for reads the same block after it.
+                if not isinstance(instruction, Preload):
+                    pending[access.unit].append((instruction.tag, access))
 
 
-def _latest(access: Access, unit: str, earlier: Pending) -> tuple[str, int] | None:
-    """The position of the last unsettled operation of `unit` that conflicts with `access`."""
+def _settle(pending: dict[str, Pending], tags: tuple[int, ...]) -> None:
+    """Drop what has ended behind a fence: of each unit, all up to the last with one of the tags."""
+    for unit, earlier in pending.items():
+        ended = [i for i, (tag, _) in enumerate(earlier) if not tags or tag in tags]
+        if ended:
+            pending[unit] = earlier[ended[-1] + 1 :]
+
+
+def _latest(access: Access, unit: str, earlier: Pending) -> int | None:
+    """The tag of the last unsettled operation of `unit` that conflicts with `access`."""
     if unit == access.unit != "dma":
         return None
-    for i in range(len(earlier) - 1, -1, -1):
-        if _conflict(access, earlier[i][1]):
-            return unit, i
-    return None
+    return next((tag for tag, other in reversed(earlier) if _conflict(access, other)), None)
 
 
 def _conflict(one: Access, other: Access) -> bool:

@@ -84,11 +84,12 @@ def fence(module: Module, machine: Machine) -> None:
 def programs(module: Module, machine: Machine) -> list[Program]:
     """One instruction stream for each function. Raises CompileError for what the dialect's verifier refuses.
 
-    The module must be for this machine: addresses and tiles were chosen for its memories.
+    The module must be for this machine: addresses were chosen for its memories, preloads for its dataflow.
     """
     verify(module)
-    if limits_of(module) != limits(machine):
-        raise CompileError(f"the npu module is for {limits_of(module).name}, the accelerator is {machine.name}")
+    made = limits_of(module)
+    if made.dataflow != machine.dataflow or any(made.bytes_of(s) > limits(machine).bytes_of(s) for s in made.spaces):
+        raise CompileError(f"the npu module was made for {made}; the accelerator is {limits(machine)}")
     return [_program(function, machine) for function in _functions(module)]
 
 

@@ -51,13 +51,8 @@ def read_product(op: Operation, machine: Machine) -> Product | str:
     kind = "conv2d" if "conv" in op.name else "matmul"
     if kind not in machine.operations:
         return f"{machine.name} has no {kind}; it has {', '.join(machine.operations)}"
-    reason = _shape_reason(op)
-    if reason:
-        return reason
-    a, b = (_widened(v) for v in op.operands[:2])
-    if _dtype(a) != _dtype(b) or _dtype(a) not in ACCUMULATOR_DTYPE:
-        a, b = op.operands[:2]
-    reason = _type_reason(op, a, b, machine)
+    a, b = _operands(op, machine)
+    reason = _shape_reason(op) or _type_reason(op, a, b, machine)
     if reason:
         return reason
     layout = CONVOLUTIONS.get(op.name, "")
@@ -66,10 +61,13 @@ def read_product(op: Operation, machine: Machine) -> Product | str:
     if start is None:
         return "it adds to a tensor that is neither zero nor a bias; add it after the product"
     followers, counts, steps = _followers(op, channel)
-    fused = fuse([*start, *steps], _dtype(a), _dtype(op.results[0]) == "int64")
+    wide = _dtype(op.results[0]) == "int64"
+    fused = fuse([*start, *steps], _dtype(a), wide)
+    if fused.count < len(start):
+        return "it adds to a bias in int64; the array's is int32"
     kept = _whole(fused.count - len(start), counts)
     if kept < fused.count - len(start):
-        fused = fuse([*start, *steps[:kept]], _dtype(a), fused.wide or _dtype(op.results[0]) == "int64")
+        fused = fuse([*start, *steps[:kept]], _dtype(a), wide)
     work = _work(op, layout, _dtype(a), fused)
     if fused.wide and work.matrix.k >= EXACT_SUM:
         return f"it sums {work.matrix.k} products in int64, which may not fit the array's int32"
@@ -120,6 +118,8 @@ def _shape_reason(op: Operation) -> str:
     for value in op.operands:
         if not value.type.has_static_shape:
             return f"its sizes are not static: {value.type}"
+        if 0 in value.type.shape:
+            return f"it has no elements: {value.type}"
     if op.name in MATMULS:
         rank = op.operands[0].type.rank
         wanted = [f"(d0, d{rank})", f"(d{rank}, d{rank - 1})", f"(d0, d{rank - 1})"]
@@ -154,6 +154,14 @@ def _type_reason(op: Operation, a: Any, b: Any, machine: Machine) -> str:
     if sums != ACCUMULATOR_DTYPE[dtype] and (dtype, sums) != ("int8", "int64"):
         return f"it sums {dtype} in {sums}; the array sums it in {ACCUMULATOR_DTYPE[dtype]}"
     return ""
+
+
+def _operands(op: Operation, machine: Machine) -> tuple[Any, Any]:
+    """The factors: as narrow as they were before something widened them, if the machine multiplies that."""
+    a, b = (_widened(v) for v in op.operands[:2])
+    if _dtype(a) == _dtype(b) and _dtype(a) in machine.dtypes:
+        return a, b
+    return op.operands[0], op.operands[1]
 
 
 def _widened(value: Any) -> Any:

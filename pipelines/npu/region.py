@@ -174,4 +174,4 @@ def _number(value: float, kind: str) -> str:
 
 def _plain(value: float) -> str:
     """A number as part of a name."""
-    return f"{value:.9g}".replace("-", "m").replace(".", "p").replace("+", "")
+    return repr(float(value)).removesuffix(".0").replace("-", "m").replace(".", "p").replace("+", "")

@@ -4,13 +4,22 @@ from byoc.systolic.machine import load_machine
 from pipelines.importers import import_stages
 from pipelines.mlir.host.lowering import Assemble, Loops, Optimize, ToLlvm, Translate
 from pipelines.mlir.linalg import Bufferize, Fuse
-from pipelines.npu.stages import DEFAULT, NPU_STAGES, CallArray, RunLinked, SplitModel, TileRegions, TranslatePrograms
+from pipelines.npu.stages import (
+    DEFAULT,
+    NPU_STAGES,
+    CallArray,
+    InsertFences,
+    RunLinked,
+    SplitModel,
+    TileRegions,
+    TranslatePrograms,
+)
 from workbench.core.errors import UsageError
 from workbench.core.pipeline import Pipeline
 from workbench.core.route import Route, RouteChoices
 from workbench.core.stage import Stage
 
-ARRAY: tuple[type[Stage], ...] = (SplitModel, TileRegions, TranslatePrograms)
+ARRAY: tuple[type[Stage], ...] = (SplitModel, TileRegions, InsertFences, TranslatePrograms)
 HOST: tuple[type[Stage], ...] = (Fuse, Bufferize, CallArray, Loops, ToLlvm, Translate, Optimize, Assemble, RunLinked)
 
 

@@ -1,4 +1,4 @@
-"""The npu route's own stages: offload, npu, program, call-array, run-linked. Listing them loads no compiler."""
+"""The npu route's own stages: offload, npu, fences, program, call-array, run-linked. Listing them loads no compiler."""
 
 import dataclasses
 from dataclasses import dataclass
@@ -53,7 +53,7 @@ class SplitModel(Stage):
 
 @dataclass(frozen=True)
 class TileRegions(Stage):
-    """Each region as tiled `npu` operations, loads a tile ahead of products, fences where something must wait.
+    """Each region as tiled `npu` operations, loads a tile ahead of products.
 
     `direct` has the array walk over images of convolutions, instead of DMA making matrices of them.
     """
@@ -76,10 +76,33 @@ class TileRegions(Stage):
         with inside(module):
             passes = PassRunner(bindings, module, ctx.observers, ctx.capture)
             passes.rewrite("tile", lambda m: lowering.tile(m, works, machine, self.direct))
+            passes.rewrite("verify-npu", verify)
+            text = passes.text()
+        return ir.derive(self.produces, text, facts={"regions": len(works)}, blobs=ir.blobs)
+
+
+@dataclass(frozen=True)
+class InsertFences(Stage):
+    """Fences where one operation must wait for another; the dialect's verifier runs before and after."""
+
+    name: ClassVar[str] = "fences"
+    consumes: ClassVar[IRKind] = IRKind.NPU
+    produces: ClassVar[IRKind] = IRKind.NPU
+
+    def apply(self, ctx: Context, ir: Artefact) -> Artefact:
+        from dialects import bindings
+        from dialects.npu.dialect import parse_npu
+        from dialects.npu.verify import verify
+        from pipelines.npu import lowering
+
+        machine, module = machine_of(ctx), parse_npu(ir.text)
+        with inside(module):
+            passes = PassRunner(bindings, module, ctx.observers, ctx.capture, text=ir.text)
+            passes.rewrite("verify-npu", verify)
             passes.rewrite("insert-fences", lambda m: lowering.fence(m, machine))
             passes.rewrite("verify-npu", verify)
             text = passes.text()
-        return ir.derive(self.produces, text, handle=module, facts={"regions": len(works)}, blobs=ir.blobs)
+        return ir.derive(self.produces, text, facts={"fences": text.count('"npu.fence"')}, blobs=ir.blobs)
 
 
 @dataclass(frozen=True)
@@ -98,7 +121,7 @@ class TranslatePrograms(Stage):
         from pipelines.npu import lowering
 
         machine = machine_of(ctx)
-        module = ir.handle if ir.handle is not None else parse_npu(ir.text)
+        module = parse_npu(ir.text)
         with inside(module):
             programs = lowering.programs(module, machine)
         results = {p.name: simulate(p, machine) for p in programs}
@@ -158,4 +181,4 @@ class RunLinked(Stage):
         return dataclasses.replace(out, facts=out.facts | executable.facts())
 
 
-NPU_STAGES: tuple[type[Stage], ...] = (SplitModel, TileRegions, TranslatePrograms, CallArray, RunLinked)
+NPU_STAGES: tuple[type[Stage], ...] = (SplitModel, TileRegions, InsertFences, TranslatePrograms, CallArray, RunLinked)
