@@ -6,6 +6,7 @@ sum. A step is one tile product; its kind is whether it loads an A tile, a B til
 """
 
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import NamedTuple
 
 from byoc.systolic.gemm import Gemm, Tile, Tiling, Work
@@ -127,24 +128,28 @@ class _Plan:
         )
 
     def cycles(self, array: int) -> int:
-        """The estimate: a first load, every step, and the last tile's way out."""
+        """The estimate: a first load, every step beside the transfers around it, the last tile's way out.
+
+        The first step of K is the one that a C tile is stored beside; the very first has nothing to store or load.
+        """
         (mt, kt, nt), machine, latency = self.counts, self.machine, self.machine.dram_latency_cycles
         step = array / (mt * kt * nt * self.gemm.batch)
         load_a, load_b, store = self.transfers()
-        overlapped = machine.double_buffered
-        total = 0.0
-        for first_column, columns in ((True, 1), (False, nt - 1)):
-            for first_row, rows in ((True, 1), (False, mt - 1)):
-                for last, depth in ((True, 1), (False, kt - 1)):
-                    a = load_a if first_column or self.repeats_a else 0.0
-                    b = load_b if first_row or self.repeats_b else 0.0
-                    groups = ceil_div((a > 0) + (b > 0) + (overlapped and last), machine.dma_channels)
-                    moved = latency * groups + a + b + store * last
-                    outside = 0.0 if overlapped else latency * last + self.activate() * last
-                    spent = max(step, moved) if overlapped else step + moved + outside
-                    total += columns * rows * depth * spent
-        ends = latency * 2 + load_a + load_b + store + self.activate() if overlapped else 0.0
-        return max(round(total * self.gemm.batch + ends), array)
+
+        def spent(new_column: bool, new_row: bool, stores: bool) -> float:
+            a, b = load_a if new_column or self.repeats_a else 0.0, load_b if new_row or self.repeats_b else 0.0
+            transfers = (a > 0) + (b > 0) + (machine.double_buffered and stores)
+            moved = latency * ceil_div(transfers, machine.dma_channels) + a + b + store * stores
+            if machine.double_buffered:
+                return max(step, moved)
+            return step + moved + (latency + self.activate()) * stores
+
+        kinds = product(((True, 1), (False, nt - 1)), ((True, 1), (False, mt - 1)), ((True, 1), (False, kt - 1)))
+        total = sum(i * j * k * spent(column, row, first) for (column, i), (row, j), (first, k) in kinds if i * j * k)
+        total *= self.gemm.batch
+        if machine.double_buffered:
+            total += step - spent(True, True, True) + 2 * latency + load_a + load_b + self.activate() + store
+        return max(round(total), array)
 
     def transfers(self) -> tuple[float, float, float]:
         """Bus cycles of an average A load, B load and C store."""

@@ -5,17 +5,18 @@ It gives the step simulator's cycles, split, traffic and events exactly; values 
 
 from collections import defaultdict
 from dataclasses import replace
+from functools import lru_cache
 
 from byoc.systolic.legality import check
 from byoc.systolic.machine import Dataflow, Machine
 from byoc.systolic.program import (
     Activate,
-    Block,
     Config,
     DmaLoad,
     DmaStore,
     Dram,
     Fence,
+    Instruction,
     Matmul,
     Memory,
     Preload,
@@ -32,16 +33,23 @@ def simulate(program: Program, machine: Machine, buffers: Arrays | None = None) 
 
     Raises UsageError for buffers that do not fit, CompileError naming the instruction of an illegal program.
     """
+    result = figures(program, machine)
+    if buffers is None:
+        return result
+    memories = Memories(program, machine, buffers)
+    for instruction in program.instructions:
+        memories.execute(instruction)
+    return replace(result, outputs=memories.outputs())
+
+
+@lru_cache(maxsize=256)
+def figures(program: Program, machine: Machine) -> Result:
+    """What does not depend on values, worked out once for a program: whether it is legal, and when what happens."""
     check(program, machine)
     run = _Run(program, machine)
     for number, instruction in enumerate(program.instructions):
         run.dispatch(number, instruction)
-    if buffers is None:
-        return run.result()
-    memories = Memories(program, machine, buffers)
-    for instruction in program.instructions:
-        memories.execute(instruction)
-    return replace(run.result(), outputs=memories.outputs())
+    return run.result()
 
 
 class _Run:
@@ -51,38 +59,38 @@ class _Run:
         self.program, self.machine = program, machine
         self.itemsize = numpy_dtype(program.dtype).itemsize
         self.dataflow = Dataflow.WS
-        self.shifted: Block | None = None
+        self.shifted = False
         self.now = self.array_free = self.vector_free = self.bus_free = 0
         self.channels = [0] * machine.dma_channels
         self.ends: defaultdict[int, int] = defaultdict(int)
         self.compute = self.fill_drain = self.macs = 0
-        self.bytes: dict[str, int] = defaultdict(int)
+        self.bytes: defaultdict[str, int] = defaultdict(int)
         self.events: list[Event] = []
+        self.work: dict[tuple[int, int, int, bool, bool], ArrayWork] = {}
 
-    def dispatch(self, number: int, instruction: object) -> None:
+    def dispatch(self, number: int, instruction: Instruction) -> None:
         """Hand one instruction to its unit at `now`, or wait."""
         match instruction:
-            case DmaLoad():
-                end = self.load(number, instruction)
-            case DmaStore():
-                end = self.store(number, instruction)
-            case Matmul():
-                end = self.matmul(number, instruction)
-            case Activate():
-                end = self.activate(number, instruction)
-            case Preload():
-                self.preload(number, instruction)
-                return
-            case Config():
-                self.dataflow = instruction.dataflow
-                return
             case Fence():
                 self.wait(instruction.tags)
-                return
-            case _:
-                raise AssertionError(f"unknown instruction {instruction}")
-        if end > self.ends[instruction.tag]:
-            self.ends[instruction.tag] = end
+            case Matmul():
+                self.ended(instruction.tag, self.matmul(number, instruction))
+            case DmaLoad():
+                self.ended(instruction.tag, self.load(number, instruction))
+            case Preload():
+                self.preload(number, instruction)
+            case DmaStore():
+                self.ended(instruction.tag, self.store(number, instruction))
+            case Activate():
+                self.ended(instruction.tag, self.activate(number, instruction))
+            case Config():
+                self.dataflow, self.shifted = instruction.dataflow, False
+                self.work.clear()
+
+    def ended(self, tag: int, end: int) -> None:
+        """Note when the last instruction of a tag ends."""
+        if end > self.ends[tag]:
+            self.ends[tag] = end
 
     def wait(self, tags: tuple[int, ...]) -> None:
         """Nothing more is handed out before the units reach these tags' ends."""
@@ -128,18 +136,17 @@ class _Run:
         deep, wide = operand.rows, operand.columns
         if self.dataflow is Dataflow.IS:
             deep, wide = wide, deep
-        self.shifted = operand
+        self.shifted = True
         self.array(number, preload_work(self.machine, deep, wide))
 
     def matmul(self, number: int, instruction: Matmul) -> int:
         """Stream through every piece; a stationary operand of one piece stays for the next Matmul."""
         m, k, n = instruction.a.rows, instruction.a.columns, instruction.b.columns
-        held = m if self.dataflow is Dataflow.IS else n
-        work = matmul_work(
-            self.machine, self.dataflow, m, k, n, instruction.accumulate, shifted=self.shifted is not None
-        )
-        if k > self.machine.rows or held > self.machine.columns:
-            self.shifted = None
+        key = m, k, n, instruction.accumulate, self.shifted
+        if (work := self.work.get(key)) is None:
+            work = self.work[key] = matmul_work(self.machine, self.dataflow, *key)
+        if k > self.machine.rows or (m if self.dataflow is Dataflow.IS else n) > self.machine.columns:
+            self.shifted = False
         self.macs += m * k * n
         return self.array(number, work)
 

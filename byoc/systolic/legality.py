@@ -8,12 +8,13 @@ Blocks of one stride are compared exactly; of different strides, and DRAM window
 span of addresses they lie in.
 """
 
-from dataclasses import dataclass
+from collections import defaultdict
+from typing import NamedTuple
 
 import numpy as np
 
 from byoc.systolic.machine import Dataflow, Machine
-from byoc.systolic.operands import Access, accesses, overlap, shape_error
+from byoc.systolic.operands import Access, Region, accesses, overlap, shape_error
 from byoc.systolic.program import Block, Config, Fence, Instruction, Matmul, Memory, Preload, Program
 from workbench.core.errors import CompileError
 
@@ -30,13 +31,13 @@ def check(program: Program, machine: Machine) -> None:
             raise CompileError(f"program '{program.name}', instruction {number} ({kind}): {reason}")
 
 
-@dataclass(frozen=True, slots=True)
-class _Pending:
-    """An instruction that no Fence has settled."""
+class _Use(NamedTuple):
+    """A block that an instruction reads or writes."""
 
+    block: Block
     number: int
     tag: int
-    access: Access
+    unit: str
 
 
 class _Checker:
@@ -44,13 +45,16 @@ class _Checker:
 
     def __init__(self, program: Program, machine: Machine) -> None:
         self.program, self.machine = program, machine
-        self.pending: dict[str, list[_Pending]] = {"array": [], "vector": [], "dma": []}
-        self.written = {
+        self.reads: defaultdict[str, list[_Use]] = defaultdict(list)
+        self.writes: defaultdict[str, list[_Use]] = defaultdict(list)
+        self.handed: defaultdict[int, dict[str, int]] = defaultdict(dict)
+        self.settled = {"array": -1, "vector": -1, "dma": -1}
+        self.flags = {
             Memory.SCRATCHPAD: np.zeros(machine.scratchpad_elements(program.dtype), np.bool_),
             Memory.ACCUMULATOR: np.zeros(machine.accumulator_words, np.bool_),
         }
-        self.known: set[tuple[str, Block]] = set()
-        self.fits: set[tuple[str, Block]] = set()
+        self.written: set[Region] = set()
+        self.inside: set[Region] = set()
         self.dataflow: Dataflow | None = None
         self.operand: Block | None = None
 
@@ -62,23 +66,33 @@ class _Checker:
         if self.dataflow is None:
             return "a program starts with a config"
         if isinstance(instruction, Fence):
-            self.settle(instruction.tags)
+            self.settle(instruction.tags, number)
             return None
         reason = shape_error(self.program, instruction) or self.stationary(instruction)
         if reason is not None:
             return reason
         access = accesses(self.program, instruction)
         reason = self.bounds(access) or self.race(access) or self.unwritten(access)
-        tag = -1 if isinstance(instruction, Preload) else instruction.tag
-        self.pending[access.unit].append(_Pending(number, tag, access))
+        self.note(access, number, -1 if isinstance(instruction, Preload) else instruction.tag)
         return reason
 
-    def settle(self, tags: tuple[int, ...]) -> None:
-        """A Fence: drop what has ended."""
-        for unit, pending in self.pending.items():
-            ended = [i for i, p in enumerate(pending) if not tags or p.tag in tags]
-            if ended:
-                self.pending[unit] = pending[ended[-1] + 1 :]
+    def settle(self, tags: tuple[int, ...], number: int) -> None:
+        """A Fence: what was handed to a unit up to the last of `tags` has ended."""
+        if not tags:
+            self.settled = dict.fromkeys(self.settled, number)
+        for tag in tags:
+            for unit, last in self.handed[tag].items():
+                self.settled[unit] = max(self.settled[unit], last)
+
+    def note(self, access: Access, number: int, tag: int) -> None:
+        """Remember what is in use, and forget what no longer is."""
+        self.handed[tag][access.unit] = number
+        for uses, regions in ((self.reads, access.reads), (self.writes, access.writes)):
+            for space, block in regions:
+                mine = uses[space]
+                mine.append(_Use(block, number, tag, access.unit))
+                if len(mine) > 16:
+                    uses[space] = [use for use in mine if use.number > self.settled[use.unit]]
 
     def stationary(self, instruction: Instruction) -> str | None:
         """The array must hold what a Matmul streams through."""
@@ -94,55 +108,61 @@ class _Checker:
 
     def bounds(self, access: Access) -> str | None:
         """Every block inside its memory."""
-        for space, block in (*access.reads, *access.writes):
-            if (space, block) in self.fits or not isinstance(space, Memory):
+        for region in (*access.reads, *access.writes):
+            space, block = region
+            if region in self.inside or not isinstance(space, Memory):
                 continue
-            size = self.written[space].size
+            size = self.flags[space].size
             if block.address < 0 or block.end > size:
                 return f"{space}[{block}] ends at {block.end}; {self.machine.name} has {space}[0:{size}]"
-            self.fits.add((space, block))
+            self.inside.add(region)
         return None
 
     def race(self, access: Access) -> str | None:
         """Nothing that another unit, or another DMA, may still be reading or writing."""
-        for unit, pending in self.pending.items():
-            if unit == access.unit != "dma":
-                continue
-            for earlier in pending:
-                if (reason := _conflict(access, earlier)) is not None:
-                    return f"{reason}; put a fence on tag {earlier.tag} between them"
+        for space, block in access.reads:
+            if (other := self.conflict(access.unit, block, self.writes[space])) is not None:
+                what = f"reads {space}[{block}]"
+                return f"{what} before instruction {other.number}, which writes it, has ended{_remedy(other)}"
+        for space, block in access.writes:
+            what = f"overwrites {space}[{block}]"
+            if (other := self.conflict(access.unit, block, self.writes[space])) is not None:
+                return f"{what} before instruction {other.number}, which writes it, has ended{_remedy(other)}"
+            if (other := self.conflict(access.unit, block, self.reads[space])) is not None:
+                return f"{what} while instruction {other.number} still reads it{_remedy(other)}"
+        return None
+
+    def conflict(self, unit: str, block: Block, uses: list[_Use]) -> _Use | None:
+        """The first of `uses` that overlaps, is not settled, and is not before it in one unit that works in order."""
+        settled = self.settled
+        for use in uses:
+            if use.number > settled[use.unit] and (use.unit != unit or unit == "dma") and overlap(block, use.block):
+                return use
         return None
 
     def unwritten(self, access: Access) -> str | None:
         """Reads only of what some instruction has written; an overwritten stationary operand is no longer held."""
-        for space, block in access.reads:
-            if not isinstance(space, Memory) or (space, block) in self.known:
+        for region in access.reads:
+            space, block = region
+            if region in self.written or not isinstance(space, Memory):
                 continue
-            if not _bits(self.written[space], block).all():
+            if not _bits(self.flags[space], block).all():
                 return f"reads {space}[{block}], which nothing has written"
-            self.known.add((space, block))
-        for space, block in access.writes:
+            self.written.add(region)
+        for region in access.writes:
+            space, block = region
             if not isinstance(space, Memory):
                 continue
             if space is Memory.SCRATCHPAD and self.operand is not None and overlap(block, self.operand):
                 self.operand = None
-            if (space, block) not in self.known:
-                _bits(self.written[space], block)[...] = True
-                self.known.add((space, block))
+            if region not in self.written:
+                _bits(self.flags[space], block)[...] = True
+                self.written.add(region)
         return None
 
 
-def _conflict(access: Access, earlier: _Pending) -> str | None:
-    """Why `access` may not run beside `earlier`."""
-    for space, block in access.reads:
-        if any(space == s and overlap(block, b) for s, b in earlier.access.writes):
-            return f"reads {space}[{block}] before instruction {earlier.number}, which writes it, has ended"
-    for space, block in access.writes:
-        if any(space == s and overlap(block, b) for s, b in earlier.access.writes):
-            return f"overwrites {space}[{block}] before instruction {earlier.number}, which writes it, has ended"
-        if any(space == s and overlap(block, b) for s, b in earlier.access.reads):
-            return f"overwrites {space}[{block}] while instruction {earlier.number} still reads it"
-    return None
+def _remedy(other: _Use) -> str:
+    return f"; put a fence on tag {other.tag} between them" if other.tag >= 0 else "; put a fence between them"
 
 
 Flags = np.ndarray[tuple[int], np.dtype[np.bool_]]

@@ -68,6 +68,10 @@ class Machine:
     operations: tuple[str, ...] = OPERATIONS
     tile: tuple[int, ...] = ()
 
+    def __hash__(self) -> int:
+        """By name; equality compares everything."""
+        return hash(self.name)
+
     @property
     def dtypes(self) -> tuple[str, ...]:
         """Element dtypes it multiplies: those with an energy per multiply-accumulate."""

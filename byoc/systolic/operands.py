@@ -70,7 +70,7 @@ def shape_error(program: Program, instruction: Instruction) -> str | None:
     """Why an instruction's operands do not go together, or None."""
     match instruction:
         case DmaLoad(source, memory, target):
-            dtypes = _dtypes(program, memory) | ({"float32"} if memory is Memory.ACCUMULATOR else set())
+            dtypes = _dtypes(program, memory) + ("float32",) * (memory is Memory.ACCUMULATOR)
             return _transfer(program, source, target, dtypes)
         case DmaStore(memory, source, target):
             buffer = program.buffer(target.buffer)
@@ -93,8 +93,8 @@ def shape_error(program: Program, instruction: Instruction) -> str | None:
             return None
 
 
-def _dtypes(program: Program, memory: Memory) -> set[str]:
-    return {program.dtype if memory is Memory.SCRATCHPAD else program.accumulator_dtype}
+def _dtypes(program: Program, memory: Memory) -> tuple[str, ...]:
+    return (program.dtype if memory is Memory.SCRATCHPAD else program.accumulator_dtype,)
 
 
 def _block(block: Block) -> str | None:
@@ -103,15 +103,15 @@ def _block(block: Block) -> str | None:
     return None
 
 
-def _transfer(program: Program, window: Dram, block: Block, dtypes: set[str]) -> str | None:
+def _transfer(program: Program, window: Dram, block: Block, dtypes: tuple[str, ...]) -> str | None:
     buffer = program.buffer(window.buffer)
     if buffer is None:
         return f"no buffer '{window.buffer}'; the program has {', '.join(b.name for b in program.buffers)}"
     if buffer.dtype not in dtypes:
-        return f"'{buffer.name}' is {buffer.dtype}; this memory takes {' or '.join(sorted(dtypes))}"
+        return f"'{buffer.name}' is {buffer.dtype}; this memory takes {' or '.join(sorted(set(dtypes)))}"
     if len(window.sizes) != len(window.strides) or min(window.sizes, default=0) < 1 or min(window.strides) < 0:
         return f"window [{window}] needs as many strides as sizes, sizes of at least 1 and no negative stride"
-    last = window.offset + sum((n - 1) * s for n, s in zip(window.sizes, window.strides, strict=True))
+    last = _last(window)
     if window.offset < 0 or last >= buffer.size:
         return f"{buffer.name}[{window}] reaches element {last}; '{buffer.name}' has {buffer.size}"
     if elements(window) != block.rows * block.columns:
@@ -134,5 +134,12 @@ def _dram(window: Dram) -> Region:
     space = f"dram {window.buffer}"
     if len(window.sizes) == 2 and window.strides[1] == 1 and window.strides[0] >= window.sizes[1]:
         return space, Block(window.offset, *window.sizes, window.strides[0])
-    span = 1 + sum((n - 1) * s for n, s in zip(window.sizes, window.strides, strict=True))
-    return space, packed(window.offset, 1, span)
+    return space, packed(window.offset, 1, 1 + _last(window) - window.offset)
+
+
+def _last(window: Dram) -> int:
+    """Address of a window's last element."""
+    last = window.offset
+    for size, stride in zip(window.sizes, window.strides, strict=True):
+        last += (size - 1) * stride
+    return last

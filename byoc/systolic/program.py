@@ -22,6 +22,7 @@ Time, in cycles, on an R x C array (`byoc.systolic.timing` has the forms):
 
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from math import prod
 from typing import NamedTuple
 
@@ -196,6 +197,15 @@ class Program:
         """What sums are kept in: int32 for int8, else float32."""
         return ACCUMULATOR_DTYPE[self.dtype]
 
+    @cached_property
+    def by_name(self) -> dict[str, Buffer]:
+        """The buffers by name."""
+        return {b.name: b for b in self.buffers}
+
     def buffer(self, name: str) -> Buffer | None:
         """The buffer called `name`, or None."""
-        return next((b for b in self.buffers if b.name == name), None)
+        return self.by_name.get(name)
+
+    def __hash__(self) -> int:
+        """Cheap, so that what depends on a program alone can be kept beside it; equality compares everything."""
+        return hash((self.name, self.dtype, len(self.instructions)))
