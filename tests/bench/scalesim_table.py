@@ -1,4 +1,4 @@
-"""Cycles of every GEMM of resnet18 and of a BERT-base layer by SCALE-Sim itself, into traces/golden/scalesim/cycles.csv.
+"""Cycles of every GEMM of resnet18 and a BERT-base layer by SCALE-Sim, into traces/golden/scalesim/cycles.csv.
 
     python3 -m venv .venv-scalesim && .venv-scalesim/bin/pip install scalesim==3.0.0 'numpy<2.3'
     .venv-scalesim/bin/python tests/bench/scalesim_table.py [--limit N]
@@ -20,7 +20,7 @@ from scalesim.scale_sim import scalesim
 
 TABLE = Path(__file__).parents[2] / "traces" / "golden" / "scalesim" / "cycles.csv"
 FIELDS = ("model", "layer", "m", "k", "n", "dataflow", "rows", "columns", "cycles", "seconds")
-SIZES = (128, 64, 32)
+SIZES = (256, 128, 64, 32)
 GEMMS = {
     "resnet18": {
         "conv1": (12544, 147, 64),
@@ -43,6 +43,7 @@ GEMMS = {
         "feed-forward up": (128, 768, 3072),
         "feed-forward down": (128, 3072, 768),
     },
+    "square": {"512": (512, 512, 512)},
 }
 CONFIG = """
 [general]
