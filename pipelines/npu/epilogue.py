@@ -61,7 +61,7 @@ def _bounds(steps: Sequence[Step], at: int, low: float, high: float) -> tuple[fl
 
 def _floats(steps: Sequence[Step], dtype: str) -> Fused:
     bias, relu, at = _bias_and_relu(steps, 0)
-    low, high, after = _bounds(steps, at, -math.inf, math.inf)
+    low, high, after = _bounds(steps, at, 0.0 if relu else -math.inf, math.inf)
     clip = (low, high) if after > at and low <= high else None
     at = after if clip else at
     narrow = at < len(steps) and steps[at].name == _NARROW.get(dtype)

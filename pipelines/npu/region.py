@@ -156,7 +156,8 @@ def _body(work: Work, sums: str, out: str) -> list[str]:
         if epilogue.zero_point:
             body.add("arith.addf", kind, number=epilogue.zero_point)
     low, high = epilogue.clip or (-math.inf, math.inf)
-    if low > -math.inf and not (epilogue.relu and low == 0):
+    # A relu of what is clipped at 0 says so already; one of integers comes before they are rescaled.
+    if low > -math.inf and (rescaled or not epilogue.relu or low != 0):
         body.add("arith.maximumf", kind, number=low)
     if high < math.inf:
         body.add("arith.minimumf", kind, number=high)
