@@ -22,6 +22,7 @@ TABLE = Path(__file__).parents[2] / "traces" / "golden" / "scalesim" / "cycles.c
 FIELDS = ("model", "layer", "m", "k", "n", "dataflow", "rows", "columns", "cycles", "seconds")
 SIZES = (256, 128, 64, 32)
 GEMMS = {
+    "square": {"512": (512, 512, 512)},
     "resnet18": {
         "conv1": (12544, 147, 64),
         "layer1": (3136, 576, 64),
@@ -43,7 +44,6 @@ GEMMS = {
         "feed-forward up": (128, 768, 3072),
         "feed-forward down": (128, 3072, 768),
     },
-    "square": {"512": (512, 512, 512)},
 }
 CONFIG = """
 [general]
