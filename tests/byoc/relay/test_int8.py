@@ -1,7 +1,8 @@
 """Integer arithmetic on the array against onnxruntime's, bit for bit.
 
-onnxruntime fuses QDQ into QLinearConv and its like, whose sums are integers, scaled in float32 and rounded half to even.
-Without optimisation it computes in float32 what the array computes exactly; so it is its fused form that is compared.
+onnxruntime fuses QDQ into QLinearConv and its like, whose sums are integers, scaled in float32 and rounded half to
+even. Without optimisation its Conv sums in float32 what the array sums exactly, and a value near a half may fall to the
+other step; so it is the fused form that is compared.
 """
 
 from pathlib import Path
@@ -79,3 +80,35 @@ def test_zoo(name: str, tmp_path: Path) -> None:
                 np.testing.assert_array_equal(got[output], array)
             else:  # the residual sum is not on a grid: its float32 addition follows norms of other rounding
                 np.testing.assert_allclose(got[output], array, atol=1e-5)
+
+
+@exact_runtime
+@pytest.mark.slow
+def test_resnet18_as_onnxruntime_quantises_it(tmp_path: Path) -> None:
+    """Scales as they come, an asymmetric grid for every value: all of the model's products in int8, bit for bit."""
+    import onnx
+    from onnxruntime.quantization import CalibrationDataReader, QuantType, quantize_static
+
+    source = load_source(ModelRequest("resnet18", "onnx"))
+
+    class Once(CalibrationDataReader):
+        def __init__(self) -> None:
+            self.left = [source.inputs]
+
+        def get_next(self) -> Any:
+            return self.left.pop() if self.left else None
+
+    folder = tmp_path / "resnet18"
+    folder.mkdir()
+    onnx.save(source.program, tmp_path / "float.onnx")
+    kinds = {"activation_type": QuantType.QInt8, "weight_type": QuantType.QInt8}
+    quantize_static(str(tmp_path / "float.onnx"), str(folder / "model.onnx"), Once(), per_channel=True, **kinds)
+    np.savez(folder / "inputs.npz", **source.inputs)
+    job = "tests.byoc.relay.job:run_models"
+    went = run_job(job, {"folders": [str(folder)]}, tmp_path / "log", lambda _: None, 600)[str(folder)]
+    assert {r["dtype"] for r in went["regions"]} == {"int8"}
+    assert not [row for row in went["left"] if row["macs"]]
+    want = by_onnxruntime(str(folder / "model.onnx"), source.inputs)
+    with np.load(folder / "outputs.npz") as got:
+        for output, array in want.items():
+            np.testing.assert_array_equal(got[output], array)
