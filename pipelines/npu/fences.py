@@ -1,5 +1,7 @@
 """Fences where they are needed: an operation waits for those on other units that touch what it touches."""
 
+from collections.abc import Sequence
+
 from byoc.systolic.machine import Machine
 from byoc.systolic.operands import Access, Region, accesses, overlap
 from byoc.systolic.program import Config, Fence, Preload
@@ -21,20 +23,21 @@ def insert_fences(function: Operation, machine: Machine) -> None:
     header = translator.header()
     pending: dict[str, Pending] = {"array": [], "vector": [], "dma": []}
     for op in list(translator.block.operations):
-        for instruction in translator.instructions(op):
-            if isinstance(instruction, Fence):
-                _settle(pending, instruction.tags)
-            elif not isinstance(instruction, Config):
-                access = accesses(header, instruction)
-                waits = [
-                    tag for unit, earlier in pending.items() if (tag := _latest(access, unit, earlier)) is not None
-                ]
-                if waits:
-                    _fence(op, waits)
-                    _settle(pending, tuple(waits))
-                # A preload has no tag: the product it is for reads the same block after it.
-                if not isinstance(instruction, Preload):
-                    pending[access.unit].append((instruction.tag, access))
+        code = translator.instructions(op)
+        if code and isinstance(code[0], Fence):
+            _settle(pending, code[0].tags)
+            continue
+        touched = [(i, accesses(header, i)) for i in code if not isinstance(i, Config | Fence)]
+        waits = [
+            t for unit, earlier in pending.items() if (t := _latest([a for _, a in touched], unit, earlier)) is not None
+        ]
+        if waits:
+            _fence(op, waits)
+            _settle(pending, tuple(waits))
+        for instruction, access in touched:
+            # A preload has no tag: the product it is for reads the same block after it.
+            if not isinstance(instruction, Preload):
+                pending[access.unit].append((instruction.tag, access))
 
 
 def _settle(pending: dict[str, Pending], tags: tuple[int, ...]) -> None:
@@ -45,11 +48,10 @@ def _settle(pending: dict[str, Pending], tags: tuple[int, ...]) -> None:
             pending[unit] = earlier[ended[-1] + 1 :]
 
 
-def _latest(access: Access, unit: str, earlier: Pending) -> int | None:
-    """The tag of the last unsettled operation of `unit` that conflicts with `access`."""
-    if unit == access.unit != "dma":
-        return None
-    return next((tag for tag, other in reversed(earlier) if _conflict(access, other)), None)
+def _latest(touched: Sequence[Access], unit: str, earlier: Pending) -> int | None:
+    """The tag of the last unsettled operation of `unit` that conflicts with what an operation touches."""
+    others = [access for access in touched if unit != access.unit or unit == "dma"]
+    return next((tag for tag, held in reversed(earlier) if any(_conflict(a, held) for a in others)), None)
 
 
 def _conflict(one: Access, other: Access) -> bool:

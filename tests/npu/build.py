@@ -22,7 +22,7 @@ NAME = "work"
 def fusible(epilogue: Epilogue, dtype: str) -> Epilogue:
     """The nearest epilogue that the route makes: floats are not rescaled, integers are clipped as they are narrowed."""
     if dtype != "int8":
-        return replace(epilogue, scale=None, per_column=False)
+        return replace(epilogue, scale=None, per_column=False, narrow=epilogue.narrow and dtype != "float32")
     if epilogue.scale is None and not epilogue.per_column:
         return Epilogue(epilogue.bias, epilogue.relu)
     return replace(epilogue, clip=epilogue.clip or (-128.0, 127.0), narrow=True)
