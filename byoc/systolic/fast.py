@@ -42,7 +42,7 @@ def simulate(program: Program, machine: Machine, buffers: Arrays | None = None) 
     return replace(result, outputs=memories.outputs())
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)
 def figures(program: Program, machine: Machine) -> Result:
     """What does not depend on values, worked out once for a program: whether it is legal, and when what happens."""
     check(program, machine)

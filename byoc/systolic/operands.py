@@ -98,7 +98,7 @@ def _dtypes(program: Program, memory: Memory) -> tuple[str, ...]:
 
 
 def _block(block: Block) -> str | None:
-    if min(block.rows, block.columns) < 1 or block.stride < block.columns:
+    if block.rows < 1 or block.columns < 1 or block.stride < block.columns:
         return f"block [{block}] needs rows and columns of at least 1 and a stride of at least its columns"
     return None
 

@@ -1,6 +1,7 @@
 """Cost against simulation, the search, and SCALE-Sim's table."""
 
 import csv
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -98,7 +99,9 @@ def test_cycles_are_scale_sims() -> None:
     """On every row of the committed table, simulated and by cost, the product being one tile."""
     with TABLE.open(newline="") as file:
         rows = list(csv.DictReader(file))
-    assert {r["dataflow"] for r in rows} == set(Dataflow)
+    gemms = {(r["model"], r["layer"]) for r in rows}
+    found = Counter(r["rows"] for r in rows)
+    assert len(gemms) == 18 and sum(n == len(gemms) * len(Dataflow) for n in found.values()) >= 3
     for row in rows:
         m, k, n, height, width, cycles = (int(row[x]) for x in ("m", "k", "n", "rows", "columns", "cycles"))
         machine, work, tiling = boundless(height, width, row["dataflow"]), Gemm(m, k, n), Tiling(m, k, n)
