@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dialects.bindings import Operation, load
-from dialects.npu.areas import DRAM, Area, Areas, Limits, area_of
+from dialects.npu.areas import Area, Areas, Limits, area_of
 from workbench.core.arrays import Array, Arrays, numpy_dtype
 
 
@@ -54,10 +54,9 @@ class _Run:
     def window(self, area: Area) -> Array:
         """A view of the elements that an operand names."""
         memory = self.memories[area.base]
-        item = memory.itemsize
-        strides = tuple(s * item for s in area.strides)
-        assert area.space == DRAM or area.end <= memory.size, "the verifier has seen to that"
-        return np.ndarray(area.sizes, memory.dtype, memory.data, area.offset * item, strides)
+        assert area.end <= memory.size, "the verifier has seen to that"
+        strides = tuple(s * memory.itemsize for s in area.strides)
+        return np.lib.stride_tricks.as_strided(memory[area.offset :], area.sizes, strides)
 
 
 def _copy(op: Operation, windows: list[Array]) -> None:
