@@ -158,7 +158,7 @@ def test_a_tile_larger_than_the_scratchpad(tmp_path: Path) -> None:
     want = inputs["a"] @ inputs["b"]
     accel = accelerator(
         tmp_path,
-        ("clock_mhz = 100\n", "clock_mhz = 100\ntile = [16, 32, 16]\n"),
+        ('dataflow = "ws"\n', 'dataflow = "ws"\ntile = [16, 32, 16]\n'),
         ("scratchpad_bytes = 4096", "scratchpad_bytes = 1024"),
     )
     result, found = run(DENSE.format(t="f32"), inputs, want, tmp_path, accel)
