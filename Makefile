@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 EXTRAS := import,mlir,cuda,tvm,plot,dev
 
-.PHONY: help setup demo test test-slow check bench golden clean
+.PHONY: help setup demo test test-slow check bench bench-accel golden clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -40,6 +40,9 @@ check: setup ## lint, format, types
 bench: setup ## measure compile and run times against peers; writes docs/benchmarks.md
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[$(EXTRAS),bench]'
 	$(BIN)/python -m tests.bench
+
+bench-accel: setup ## measure the array's simulators; writes docs/accel-benchmarks.md
+	$(BIN)/python -m tests.bench.accel
 
 golden: setup ## rewrite the golden IR after an intended change
 	$(BIN)/python -m pytest -n 2 tests/filecheck tests/tvm/test_route.py --update-golden

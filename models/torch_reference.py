@@ -11,13 +11,35 @@ from torch.utils import _pytree as pytree
 
 from models.arrays import to_numpy
 from models.messages import one_line
+from models.quantised import OPS
 from workbench.core.errors import UsageError
 from workbench.core.source import Arrays
 
 Reference = Callable[[Arrays], Arrays]
 
 WIDE = torch.float64
-CASTS: dict[Any, Any] = {Tensor.float: Tensor.double, Tensor.half: Tensor.double, Tensor.bfloat16: Tensor.double}
+
+
+def quantise(x: Tensor, scale: float, zero: int, low: int, high: int, dtype: torch.dtype) -> Tensor:
+    """Steps of `scale`, half to even. torch's own takes float32 only."""
+    return torch.clamp(torch.round(x / scale) + zero, low, high).to(dtype)
+
+
+def dequantise(
+    x: Tensor, scale: float, zero: int, low: int, high: int, dtype: torch.dtype, *, out_dtype: torch.dtype | None = None
+) -> Tensor:
+    """The numbers that steps stand for."""
+    return (x.to(WIDE) - zero) * scale
+
+
+WIDE_FORMS: dict[Any, Any] = {
+    Tensor.float: Tensor.double,
+    Tensor.half: Tensor.double,
+    Tensor.bfloat16: Tensor.double,
+    OPS.quantize_per_tensor: quantise,
+    OPS.dequantize_per_tensor: dequantise,
+}
+"""Functions that make, or insist on, a narrower type, and their forms in float64."""
 
 
 def reference_of(
@@ -71,7 +93,7 @@ class InFloat64(TorchFunctionMode):
             raise TypeError("view(dtype) reads the bits of a number")
         wide = pytree.tree_map(widen, args)
         options: dict[str, Any] = pytree.tree_map(widen, kwargs or {})
-        return CASTS.get(func, func)(*wide, **options)
+        return WIDE_FORMS.get(func, func)(*wide, **options)
 
 
 def widen(value: Any) -> Any:

@@ -6,6 +6,7 @@ MODELS = Registry(
     "model",
     [
         ("resnet18", "models.resnet18:SPEC"),
+        ("resnet18_int8", "models.resnet18_int8:SPEC"),
         ("mobile", "models.mobile:SPEC"),
         ("mlp", "models.mlp:SPEC"),
         ("mlp_fp16", "models.mlp:FP16"),
@@ -14,6 +15,7 @@ MODELS = Registry(
         ("attention_causal", "models.attention:CAUSAL"),
         ("attention_fp16", "models.attention:FP16"),
         ("encoder", "models.encoder:SPEC"),
+        ("encoder_int8", "models.encoder_int8:SPEC"),
         ("decoder_prefill", "models.decoder:PREFILL"),
         ("decoder_step", "models.decoder:STEP"),
     ],
@@ -26,6 +28,8 @@ ROUTES = Registry(
         ("mlir", "pipelines.mlir.route:ROUTE"),
         ("tvm", "pipelines.tvm.route:ROUTE"),
         ("relax", "pipelines.relax.route:ROUTE"),
+        ("byoc", "pipelines.byoc.route:ROUTE"),
+        ("npu", "pipelines.npu.route:ROUTE"),
     ],
 )
 """name -> `workbench.core.route.Route`"""

@@ -12,6 +12,7 @@ _ASM_OP = re.compile(r"^\t([a-z][a-z0-9]*)\b", re.MULTILINE)
 _PTX_OP = re.compile(r"^\t(?:@!?%p\d+ )?([a-z]\w*(?:\.[a-z_]+)?)[\w.:]*\s", re.MULTILINE)
 _SASS_OP = re.compile(r"^\s+/\*[0-9a-f]{4,}\*/\s+(?:@!?\w+\s+)?([A-Z][A-Z0-9_]*)", re.MULTILINE)
 _RELAY_OP = re.compile(r"^\s+(?:%\w+ = )?(?!fn\b|if\b)([a-z][\w.]*)\(", re.MULTILINE)
+_SYSTOLIC_OP = re.compile(r"^ *\d+: (\w+)", re.MULTILINE)
 _TIR_LOOP = re.compile(r"^ *for [\w, ]+ in (?:T\.)?(\w+)\(", re.MULTILINE)
 _TIR_STORE = re.compile(r"^ *\w+\[.*?\] = ", re.MULTILINE)
 _RELAX_OP = re.compile(
@@ -28,6 +29,7 @@ _PATTERN = {
     IRKind.ASM: _ASM_OP,
     IRKind.PTX: _PTX_OP,
     IRKind.SASS: _SASS_OP,
+    IRKind.PROGRAM: _SYSTOLIC_OP,
 }
 
 

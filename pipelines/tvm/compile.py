@@ -1,6 +1,8 @@
 """From Relay to machine code in TVM's own steps; the stages of the route and the tuners go through these."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from pipelines.tvm.bindings import load
@@ -24,7 +26,11 @@ def lower(optimised: Optimised) -> Lowered:
     codegen = load("relay.backend.graph_executor_codegen").GraphExecutorCodegen(None, optimised.target)
     with optimised.schedules.active():
         graph, lowered, parameters = codegen.codegen(optimised.module, optimised.module["main"])
-    return Lowered(_only_module(lowered), graph, parameters, optimised.target)
+    external = tuple(codegen._mod["get_external_modules"]())
+    # Constants that another compiler took into its functions are among the parameters, but no input of the graph.
+    inputs = {node["name"] for node in json.loads(graph)["nodes"] if node["op"] == "null"}
+    taken = {name: array for name, array in parameters.items() if name in inputs}
+    return Lowered(_only_module(lowered, external), graph, taken, optimised.target, external)
 
 
 def to_host(lowered: Lowered) -> Lowered:
@@ -34,7 +40,7 @@ def to_host(lowered: Lowered) -> Lowered:
     with target:
         for passes_for in ("driver.mixed_mod_passes", "driver.host_mod_passes"):
             module = driver(passes_for)(module, target)(module)
-    return Lowered(module, lowered.graph, lowered.parameters, target)
+    return replace(lowered, module=module)
 
 
 def to_machine_code(host: Lowered) -> Built:
@@ -43,9 +49,14 @@ def to_machine_code(host: Lowered) -> Built:
     return Built(library, host.graph, host.parameters)
 
 
-def _only_module(lowered: Any) -> Any:
-    """The one module of a map from target to module; a model for a CPU has one target."""
+def _only_module(lowered: Any, external: Sequence[Any]) -> Any:
+    """The one module of a map from target to module; a model for a CPU has one target.
+
+    It is empty where another compiler made every function.
+    """
     modules = [module for _, module in lowered.items()]
+    if external and not modules:
+        return load().IRModule({})
     if len(modules) != 1:
         raise CompileError("TVM made no function: every output is an input or a constant, so there is nothing to lower")
     return modules[0]

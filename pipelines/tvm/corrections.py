@@ -125,8 +125,11 @@ WHOLE = {"float16": 2.0**10, "bfloat16": 2.0**7, "float32": 2.0**23, "float64": 
 
 def round_half_even(inputs: Inputs, attributes: Attributes) -> Any:
     """Round. Large numbers, which have no place for the half that TVM takes from them, are left as they are."""
-    x = inputs[0]
-    dtype = str(infer_type(x).checked_type.dtype)
+    return rounded(inputs[0], str(infer_type(inputs[0]).checked_type.dtype))
+
+
+def rounded(x: Any, dtype: str) -> Any:
+    """Relay of the nearest whole numbers, halves to even."""
     half, one, two = (relay.const(v, dtype) for v in (0.5, 1.0, 2.0))
     down, tie = op.ceil(x - half), one - (op.ceil(x + half) - op.floor(x + half))
     return op.where(op.abs(x) < relay.const(WHOLE[dtype], dtype), down + tie * op.abs(op.mod(down, two)), x)

@@ -19,13 +19,15 @@ class Optimised:
 class Lowered:
     """A module of TIR functions and the graph that calls them.
 
-    `parameters` are the graph's weights by name (TVM arrays); `target` is TVM's.
+    `parameters` are the graph's weights by name (TVM arrays); `target` is TVM's. `external` are the runtime modules of
+    functions that another compiler made.
     """
 
     module: Any
     graph: str
     parameters: dict[str, Any]
     target: Any
+    external: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True)

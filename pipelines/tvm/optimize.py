@@ -11,8 +11,8 @@ from pipelines.tvm.fold import fold_weights
 
 def optimize(module: Any, target: Any, parameters: dict[str, Any]) -> Any:
     """Relay with layouts chosen, constants folded and operators fused, under the pass context that is current."""
-    function = relay.build_module.bind_params_by_name(module["main"], parameters)
-    bound = tvm.IRModule.from_expr(function)
+    bound = tvm.IRModule(dict(module.functions.items()))
+    bound.update_func(bound.get_global_var("main"), relay.build_module.bind_params_by_name(module["main"], parameters))
     passes = before_fusion()
     with target:
         settled = tvm.transform.Sequential(passes)(bound)

@@ -84,14 +84,20 @@ class ImportRelay(TvmStage):
     def apply(self, ctx: Context, ir: Artefact) -> Artefact:
         assert ir.signature is not None, "a model without a signature"
         _, module, weights = imported(ctx, ir)
-        from pipelines.tvm.erf import fast_erf
-        from pipelines.tvm.nan import keep_nan
-
         infer_types = load("relay").transform.InferType()
         with passes(ctx):
-            module = load().transform.Sequential([keep_nan(), infer_types, fast_erf(), infer_types])(module)
+            settled = [p for correction in self.corrections() for p in (correction, infer_types)]
+            module = load().transform.Sequential(settled)(module)
         signature = dataclasses.replace(ir.signature, constants=stored(ctx.store, weights))
         return ir.derive(self.produces, text_of(module, constants=True), handle=module, signature=signature)
+
+    def corrections(self) -> list[Any]:
+        """Passes that give operators of Relay the meaning that they have in ONNX."""
+        from pipelines.tvm.erf import fast_erf
+        from pipelines.tvm.half_even import half_even
+        from pipelines.tvm.nan import keep_nan
+
+        return [keep_nan(), half_even(), fast_erf()]
 
 
 @dataclass(frozen=True)
@@ -203,7 +209,7 @@ class HostAssembly(TvmStage):
 
 def optimised_of(ctx: Context, ir: Artefact) -> Optimised:
     """Fused Relay with its schedules: live, or read from the trace."""
-    if ir.handle is not None:
+    if isinstance(ir.handle, Optimised):
         return ir.handle
     schedules = schedules_of(json.loads(ir.blobs[SCHEDULES])) if SCHEDULES in ir.blobs else DefaultSchedules()
     return Optimised(read_relay(ir.text), schedules.target(machine(ctx.target)), schedules)

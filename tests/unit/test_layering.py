@@ -14,7 +14,9 @@ MAY_IMPORT = {
     "workbench": {"workbench"},
     "dialects": {"dialects", "workbench.core"},
     "models": {"models", "workbench.core", "workbench.catalog"},
-    "pipelines": {"pipelines", "dialects", "models.load", "workbench.core", "workbench.launch", "workbench.numerics"},
+    "pipelines": {
+        *("pipelines", "dialects", "byoc", "models.load", "workbench.core", "workbench.launch", "workbench.numerics")
+    },
     "byoc": {"byoc", "dialects", "workbench.core"},
 }
 COMPILERS = {"mlir", "torch_mlir", "tvm", "torch", "onnx", "iree", "triton"}

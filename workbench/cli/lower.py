@@ -3,6 +3,7 @@
 import shlex
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -26,6 +27,7 @@ def command(
     target: Annotated[str, typer.Option(help="`cpu`, `cuda:sm_90a` ...; default: cpu, and sm_90a.")] = "",
     opt: Annotated[str, typer.Option(help="Optimisation level of the route (naive, tiled).")] = "",
     threads: Annotated[int, typer.Option(min=1, help="Threads of the host code.")] = 1,
+    accel: Annotated[str, typer.Option(help="Accelerator: a name or a .toml file (routes byoc, npu).")] = "",
     to: Annotated[str, typer.Option(help="Last stage to run.")] = "",
     from_: Annotated[str, typer.Option("--from", help="TRACE:STAGE to go on from.")] = "",
     frontend: Annotated[str | None, typer.Option(help="fx or onnx; default: by the model.")] = None,
@@ -55,7 +57,7 @@ def command(
             raise UsageError(f"{earlier.root.name} is of model '{earlier.manifest.get('model')}', not '{model}'")
         start = (earlier.root, stage)
         frontend = frontend or earlier.manifest["request"]["frontend"]
-    made_for = parse_target(target, threads, verify)
+    made_for = replace(parse_target(target, threads, verify), accel=accel)
     request = LowerRequest(
         model=ModelRequest(model, frontend_of(model, frontend), _sizes(input_ or []), weights, inputs),
         route=via,

@@ -27,6 +27,8 @@ class IRKind(StrEnum):
     TIR = "tir"
     CUDA = "cuda"
     PLAN = "launch-plan"
+    NPU = "npu"
+    PROGRAM = "program"
     RESULT = "result"
 
     @property
@@ -61,5 +63,6 @@ _EXTENSION = {
     IRKind.TIR: "tir",
     IRKind.CUDA: "cu",
     IRKind.PLAN: "json",
+    IRKind.PROGRAM: "systolic",
     IRKind.RESULT: "txt",
 }

@@ -24,8 +24,9 @@ class Pipeline:
             raise UsageError("a pipeline needs at least one stage")
         made = {self.stages[0].consumes}
         for stage in self.stages:
-            if stage.consumes not in made:
-                raise UsageError(f"stage '{stage.name}' needs {stage.consumes} but no stage before it makes that")
+            for kind in (stage.consumes, *stage.needs):
+                if kind not in made:
+                    raise UsageError(f"stage '{stage.name}' needs {kind} but no stage before it makes that")
             made.add(stage.produces)
 
     def index(self, name: str) -> int:
@@ -52,11 +53,11 @@ class Pipeline:
         """
         for i in span:
             stage = self.stages[i]
-            ir = ctx.latest.get(stage.consumes)
-            if ir is None:
-                ctx.observers.skipped_stage(i, stage, f"no {stage.consumes} was made before it")
+            missing = [kind for kind in (stage.consumes, *stage.needs) if kind not in ctx.latest]
+            if missing:
+                ctx.observers.skipped_stage(i, stage, f"no {missing[0]} was made before it")
                 continue
-            self._run_one(ctx, i, stage, ir)
+            self._run_one(ctx, i, stage, ctx.latest[stage.consumes])
 
     def _run_one(self, ctx: Context, index: int, stage: Stage, ir: Artefact) -> None:
         ctx.observers.before_stage(index, stage)
@@ -82,7 +83,6 @@ def kinds_between(pipeline: Pipeline, start: int, stop: int) -> set[IRKind]:
     need: set[IRKind] = set()
     made: set[IRKind] = set()
     for stage in pipeline.stages[start:stop]:
-        if stage.consumes not in made:
-            need.add(stage.consumes)
+        need |= {stage.consumes, *stage.needs} - made
         made.add(stage.produces)
     return need

@@ -51,13 +51,15 @@ class Stage(ABC):
     """One named step of a route.
 
     `process` names the worker process the stage runs in: consecutive stages of one process share live handles, and
-    toolchains that cannot live together (two builds of LLVM) get different names.
+    toolchains that cannot live together (two builds of LLVM) get different names. `needs` are kinds that the stage
+    reads from `ctx.latest` besides the one it consumes.
     """
 
     name: ClassVar[str]
     consumes: ClassVar[IRKind]
     produces: ClassVar[IRKind]
     process: ClassVar[str] = "mlir"
+    needs: ClassVar[tuple[IRKind, ...]] = ()
 
     @abstractmethod
     def apply(self, ctx: Context, ir: Artefact) -> Artefact:

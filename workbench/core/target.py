@@ -1,4 +1,4 @@
-"""What code is made for: a host CPU, and optionally a CUDA chip."""
+"""What code is made for: a host CPU, and optionally a CUDA chip or an accelerator."""
 
 import re
 from dataclasses import dataclass
@@ -13,13 +13,15 @@ class Target:
     """`cpu` is an LLVM CPU name, "native", or "" for no host code; `chip` an NVIDIA chip, or "" for no GPU code.
 
     `require_cuda` is set when the user asked for the chip: a missing tool is then an error and not a skipped stage.
-    `threads` is how many threads the host code may use.
+    `threads` is how many threads the host code may use. `accel` names an accelerator or the file that describes it; ""
+    is the default of the route.
     """
 
     cpu: str = "native"
     chip: str = DEFAULT_CHIP
     require_cuda: bool = False
     threads: int = 1
+    accel: str = ""
 
 
 def parse_target(text: str, threads: int = 1, verify: bool = True) -> Target:

@@ -1,5 +1,7 @@
 """Folds what follows from constants and static sizes, so that shape arithmetic is gone before the import."""
 
+from collections.abc import Collection
+
 import numpy as np
 from onnx import NodeProto
 from onnx.reference import ReferenceEvaluator
@@ -13,11 +15,11 @@ GROWN = 1 << 14
 """A fold may not make more elements than this out of fewer: an expanded constant is better left to be computed."""
 
 
-def fold_constants(graph: Graph) -> bool:
-    """Replace nodes whose results are known by constants; whether there were any."""
+def fold_constants(graph: Graph, unfolded: Collection[str] = ()) -> bool:
+    """Replace nodes whose results are known by constants, but for operators in `unfolded`; whether there were any."""
     kept: list[NodeProto] = []
     for node in graph.nodes:
-        results = _known(graph, node)
+        results = None if node.op_type in unfolded else _known(graph, node)
         if results is None:
             kept.append(node)
         else:

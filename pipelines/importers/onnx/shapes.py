@@ -1,5 +1,7 @@
 """One opset, every type known, shape arithmetic done."""
 
+from collections.abc import Collection
+
 from onnx import ModelProto, shape_inference, version_converter
 
 from pipelines.importers.onnx.control import inline_control
@@ -33,10 +35,13 @@ def upgrade(model: ModelProto, opset: int) -> tuple[ModelProto, str]:
     return converted.to_model(), problem
 
 
-def settle(graph: Graph) -> Graph:
-    """Infer types, fold constants and follow decided control flow until nothing changes."""
+def settle(graph: Graph, unfolded: Collection[str] = ()) -> Graph:
+    """Infer types, fold constants and follow decided control flow until nothing changes.
+
+    Operators in `unfolded` stay even where their result is known.
+    """
     infer(graph)
-    while fold_constants(graph) or inline_control(graph):
+    while fold_constants(graph, unfolded) or inline_control(graph):
         infer(graph)
     if drop_unused(graph):
         infer(graph)

@@ -77,6 +77,8 @@ class InferShapes(OnnxStage):
     """Infers every type and folds what follows from constants and known sizes; refuses sizes that depend on data."""
 
     name: ClassVar[str] = "infer-shapes"
+    unfolded: ClassVar[tuple[str, ...]] = ()
+    """Operators that stay even where their result is known."""
 
     def apply(self, ctx: Context, ir: Artefact) -> Artefact:
         from pipelines.importers.onnx.check import check_static
@@ -84,7 +86,7 @@ class InferShapes(OnnxStage):
         from pipelines.importers.onnx.shapes import settle
 
         source = source_of(ir)
-        graph = settle(Graph(source.program))
+        graph = settle(Graph(source.program), self.unfolded)
         check_static(graph)
         return onnx_artefact(ir, source, graph.to_model())
 

@@ -1,7 +1,9 @@
 """Calls a compiled function through MLIR's C interface: one pointer to a memref descriptor per argument."""
 
 import ctypes
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -15,11 +17,21 @@ from workbench.core.trace.layout import get_constant
 
 
 class HostExecutable(Executable):
-    """The function `signature.entry` of an object file. Arguments are inputs, constants, then outputs to fill."""
+    """The function `signature.entry` of an object file. Arguments are inputs, constants, then outputs to fill.
 
-    def __init__(self, code: bytes, signature: Signature, store: Path, libraries: tuple[Path, ...] = ()) -> None:
+    `symbols` are functions of this process that the code calls, by name; the caller keeps them alive.
+    """
+
+    def __init__(
+        self,
+        code: bytes,
+        signature: Signature,
+        store: Path,
+        libraries: tuple[Path, ...] = (),
+        symbols: Mapping[str, int] = MappingProxyType({}),
+    ) -> None:
         keep_freed_memory()
-        self._object = LoadedObject(code, libraries)
+        self._object = LoadedObject(code, libraries, symbols)
         self._signature = signature
         self._constants = [get_constant(store, c.sha256, c.dtype) for c in signature.constants]
         count = len(signature.inputs) + len(signature.constants) + len(signature.outputs)

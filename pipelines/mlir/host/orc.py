@@ -4,7 +4,9 @@ What runs is exactly the object assembled from the trace's assembly: nothing is 
 """
 
 import ctypes
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from workbench.core.errors import CompileError, ToolMissing
 from workbench.core.tools import package_folder
@@ -12,10 +14,26 @@ from workbench.core.tools import package_folder
 _LIBRARIES = ("libmlir_c_runner_utils.so", "libmlir_float16_utils.so")
 
 
-class LoadedObject:
-    """An object file linked into the process; lives as long as this value."""
+class _Symbol(ctypes.Structure):
+    """LLVMOrcCSymbolMapPair: an interned name, an address, and flags (two bytes; 1 is exported)."""
 
-    def __init__(self, data: bytes, libraries: tuple[Path, ...] = ()) -> None:
+    _fields_ = (
+        ("name", ctypes.c_void_p),
+        ("address", ctypes.c_uint64),
+        ("generic_flags", ctypes.c_uint8),
+        ("target_flags", ctypes.c_uint8),
+    )
+
+
+class LoadedObject:
+    """An object file linked into the process; lives as long as this value.
+
+    `symbols` are functions that it calls and that this process has at an address, by name.
+    """
+
+    def __init__(
+        self, data: bytes, libraries: tuple[Path, ...] = (), symbols: Mapping[str, int] = MappingProxyType({})
+    ) -> None:
         self._llvm = llvm = _llvm()
         for library in (*_runtime(), *libraries):
             ctypes.CDLL(str(library), mode=ctypes.RTLD_GLOBAL)
@@ -29,6 +47,11 @@ class LoadedObject:
             llvm.LLVMOrcCreateDynamicLibrarySearchGeneratorForProcess(ctypes.byref(generator), prefix, None, None),
         )
         llvm.LLVMOrcJITDylibAddGenerator(dylib, generator)
+        if symbols:
+            intern = llvm.LLVMOrcLLJITMangleAndIntern
+            pairs = [_Symbol(intern(self._jit, name.encode()), address, 1, 0) for name, address in symbols.items()]
+            unit = ctypes.c_void_p(llvm.LLVMOrcAbsoluteSymbols((_Symbol * len(pairs))(*pairs), len(pairs)))
+            _check(llvm, llvm.LLVMOrcJITDylibDefine(dylib, unit))
         buffer = llvm.LLVMCreateMemoryBufferWithMemoryRangeCopy(data, len(data), b"object")
         _check(llvm, llvm.LLVMOrcLLJITAddObjectFile(self._jit, dylib, ctypes.c_void_p(buffer)))
 
@@ -51,6 +74,9 @@ def _llvm() -> ctypes.CDLL:
         ("LLVMOrcLLJITGetGlobalPrefix", [pointer], ctypes.c_char),
         ("LLVMOrcCreateDynamicLibrarySearchGeneratorForProcess", [pointer, ctypes.c_char, pointer, pointer], pointer),
         ("LLVMOrcJITDylibAddGenerator", [pointer, pointer], None),
+        ("LLVMOrcLLJITMangleAndIntern", [pointer, ctypes.c_char_p], pointer),
+        ("LLVMOrcAbsoluteSymbols", [pointer, ctypes.c_size_t], pointer),
+        ("LLVMOrcJITDylibDefine", [pointer, pointer], pointer),
         ("LLVMCreateMemoryBufferWithMemoryRangeCopy", [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p], pointer),
         ("LLVMOrcLLJITAddObjectFile", [pointer, pointer, pointer], pointer),
         ("LLVMOrcLLJITLookup", [pointer, pointer, ctypes.c_char_p], pointer),

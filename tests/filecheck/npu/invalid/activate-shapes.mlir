@@ -1,0 +1,17 @@
+// STAGES: fences
+// ACCEL: lab4
+// REFUSED: npu.activate in @f makes 4x8 float32 in scratchpad of 4x4 float32 in accumulator
+module attributes {npu.machine = {accumulator_bytes = 2048 : i64, dataflow = "ws", dtypes = ["int8", "float32"],
+    name = "lab4", scratchpad_bytes = 4096 : i64}} {
+func.func @f(%x: memref<8x8xf32>) attributes {npu.buffers = ["x"], npu.results = 1 : i64} {
+  "npu.config"() {dataflow = "ws"} : () -> ()
+  %s = "npu.memory"() : () -> memref<1024xf32, #npu.scratchpad>
+  %c = "npu.memory"() : () -> memref<512xf32, #npu.accumulator>
+  %r = memref.reinterpret_cast %c to offset: [0], sizes: [4, 4], strides: [4, 1]
+    : memref<512xf32, #npu.accumulator> to memref<4x4xf32, strided<[4, 1]>, #npu.accumulator>
+  %o = memref.reinterpret_cast %s to offset: [0], sizes: [4, 8], strides: [8, 1]
+    : memref<1024xf32, #npu.scratchpad> to memref<4x8xf32, strided<[8, 1]>, #npu.scratchpad>
+  "npu.activate"(%r, %o) {relu = false, operandSegmentSizes = array<i32: 1, 1, 0>, tag = 0 : i64} : (memref<4x4xf32, strided<[4, 1]>, #npu.accumulator>, memref<4x8xf32, strided<[8, 1]>, #npu.scratchpad>) -> ()
+  return
+}
+}

@@ -1,0 +1,12 @@
+// STAGES: fences
+// ACCEL: lab4
+// REFUSED: npu.memory in @f sees the scratchpad as int8 where it is float32 already
+module attributes {npu.machine = {accumulator_bytes = 2048 : i64, dataflow = "ws", dtypes = ["int8", "float32"],
+    name = "lab4", scratchpad_bytes = 4096 : i64}} {
+func.func @f(%x: memref<8x8xf32>) attributes {npu.buffers = ["x"], npu.results = 1 : i64} {
+  "npu.config"() {dataflow = "ws"} : () -> ()
+  %s = "npu.memory"() : () -> memref<1024xf32, #npu.scratchpad>
+  %t = "npu.memory"() : () -> memref<4096xi8, #npu.scratchpad>
+  return
+}
+}

@@ -1,0 +1,14 @@
+// STAGES: fences
+// ACCEL: lab4
+// REFUSED: npu.preload in @f takes its operand from accumulator; it must be in scratchpad
+module attributes {npu.machine = {accumulator_bytes = 2048 : i64, dataflow = "ws", dtypes = ["int8", "float32"],
+    name = "lab4", scratchpad_bytes = 4096 : i64}} {
+func.func @f(%x: memref<8x8xf32>) attributes {npu.buffers = ["x"], npu.results = 1 : i64} {
+  "npu.config"() {dataflow = "ws"} : () -> ()
+  %c = "npu.memory"() : () -> memref<512xf32, #npu.accumulator>
+  %r = memref.reinterpret_cast %c to offset: [0], sizes: [4, 4], strides: [4, 1]
+    : memref<512xf32, #npu.accumulator> to memref<4x4xf32, strided<[4, 1]>, #npu.accumulator>
+  "npu.preload"(%r) : (memref<4x4xf32, strided<[4, 1]>, #npu.accumulator>) -> ()
+  return
+}
+}

@@ -1,0 +1,7 @@
+// STAGES: fences
+// ACCEL: lab4
+// REFUSED: unregistered operation 'npu.transpose' found in dialect ('npu')
+func.func @f() {
+  "npu.transpose"() : () -> ()
+  return
+}

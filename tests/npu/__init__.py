@@ -1,0 +1,1 @@
+"""The npu dialect and the route through it."""
