@@ -41,6 +41,9 @@ bench: setup ## measure compile and run times against peers; writes docs/benchma
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[$(EXTRAS),bench]'
 	$(BIN)/python -m tests.bench
 
+bench-tuned: setup ## measure the committed tuned schedules against TVM's own and onnxruntime
+	$(BIN)/python -m tests.bench.tuned
+
 bench-accel: setup ## measure the array's simulators; writes docs/accel-benchmarks.md
 	$(BIN)/python -m tests.bench.accel
 

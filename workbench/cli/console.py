@@ -11,7 +11,13 @@ from rich.console import Console
 _WIDTH_OF_FILES = 160
 
 out = Console(highlight=False, emoji=False, width=None if sys.stdout.isatty() else _WIDTH_OF_FILES)
-err = Console(stderr=True, soft_wrap=True, highlight=False, emoji=False)
+err = Console(
+    stderr=True,
+    soft_wrap=True,
+    highlight=False,
+    emoji=False,
+    width=None if sys.stderr.isatty() else _WIDTH_OF_FILES,
+)
 
 RunsOption = Annotated[Path, typer.Option("--runs", help="Folder of traces.", show_default=True)]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
