@@ -1,4 +1,4 @@
-"""Default build, tuned build and onnxruntime side by side: `python -m tests.bench.tuned [DATABASE]` (`make bench-tuned`).
+"""Default, tuned and onnxruntime side by side: `python -m tests.bench.tuned [DATABASE]` (`make bench-tuned`).
 
 One process for each number of threads, for TVM reads it when it loads. Within it rounds are interleaved; before each
 contestant the others' threads are given time to fall asleep, and its first runs of a round are not timed.
@@ -56,9 +56,7 @@ def measure(database: Path, model: str, threads: int) -> dict[str, Any]:
         return {"ms": _timed(contestants), "error": max(errors)}
 
 
-def _contestants(
-    root: Path, target: Any, schedules: Path
-) -> tuple[dict[str, Callable[[], object]], list[float]]:
+def _contestants(root: Path, target: Any, schedules: Path) -> tuple[dict[str, Callable[[], object]], list[float]]:
     from pipelines.tvm.tuning.job import read_job
     from pipelines.tvm.tuning.measure import build
     from pipelines.tvm.tuning.read import read_schedules

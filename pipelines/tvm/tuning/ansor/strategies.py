@@ -11,6 +11,7 @@ from tvm.relay.op.strategy import generic, x86
 
 from pipelines.tvm.tuning.ansor.variants import (
     Variant,
+    batch_workload,
     conv_workload,
     decided,
     dense_workload,
@@ -90,15 +91,41 @@ def _dense(attrs: Any, inputs: Any, out_type: Any) -> list[Any]:
 
 
 def batch_matmul(attrs: Any, inputs: Any, out_type: Any, target: Any) -> Any:
-    """TVM's own, whatever else is installed: it can be searched, and has a schedule where no record is."""
+    """Products whose right side keeps its layout, or TVM's own.
+
+    TVM calls the right side layout-free, as if it were weights. In attention it is not, and packing it in every run
+    costs what its layout gains.
+    """
+    batch, rows, columns = (int(d) for d in out_type.shape)
+    depth = int(inputs[0].shape[1 if attrs.transpose_a else 2])
+    floating = str(inputs[0].dtype).startswith("float")
+    workload = batch_workload(batch, rows, depth, columns)
     strategy: Any = OpStrategy()
-    strategy.add_implementation(
-        generic.wrap_compute_batch_matmul(topi.x86.batch_matmul, need_out_dtype=True),
-        generic.wrap_topi_schedule(topi.x86.schedule_batch_matmul),
-        name="batch_matmul.x86",
-        plevel=ABOVE_TVM,
-    )
+    if decided(workload, Variant.DIRECT if floating else Variant.DEFAULT) is Variant.DEFAULT:
+        strategy.add_implementation(
+            generic.wrap_compute_batch_matmul(topi.x86.batch_matmul, need_out_dtype=True),
+            generic.wrap_topi_schedule(topi.x86.schedule_batch_matmul),
+            name="batch_matmul.x86",
+            plevel=ABOVE_TVM,
+        )
+    else:
+        strategy.add_implementation(_batch_matmul, generic.naive_schedule, name="batch_matmul.ansor", plevel=ABOVE_TVM)
     return strategy
+
+
+def _batch_matmul(attrs: Any, inputs: Any, out_type: Any) -> list[Any]:
+    left, right = inputs
+    k = te.reduce_axis((0, left.shape[1 if attrs.transpose_a else 2]), name="k")
+    dtype = out_type.dtype
+
+    def element(b: Any, i: Any, j: Any) -> Any:
+        # A batch of one is shared by all products of the other side.
+        of_left, of_right = (0 if int(t.shape[0]) == 1 else b for t in (left, right))
+        a = left[of_left, k, i] if attrs.transpose_a else left[of_left, i, k]
+        c = right[of_right, j, k] if attrs.transpose_b else right[of_right, k, j]
+        return te.sum(a.astype(dtype) * c.astype(dtype), axis=k)
+
+    return [te.compute(out_type.shape, element, name="batch_matmul", tag="batch_matmul")]
 
 
 def register() -> None:

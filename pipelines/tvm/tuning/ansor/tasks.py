@@ -8,7 +8,7 @@ from pipelines.tvm.bindings import OPT_LEVEL, load
 from pipelines.tvm.compile import optimise
 from pipelines.tvm.functions import calls_of, flop, shape_of
 from pipelines.tvm.tuning.anchors import Anchor, anchors_of
-from pipelines.tvm.tuning.ansor.variants import Variant, conv_workload, dense_workload
+from pipelines.tvm.tuning.ansor.variants import Variant, batch_workload, conv_workload, dense_workload
 from pipelines.tvm.tuning.schedules import Schedules
 
 
@@ -98,6 +98,10 @@ def variant_of(call: Any) -> tuple[Variant, str]:
             return Variant.DIRECT, conv_workload(call.attrs, shape)
         case "dense":
             return Variant.DIRECT, dense_workload(shape[0], shape[1], shape_of(call.checked_type)[-1])
+        case "batch_matmul":
+            depth = shape[1 if call.attrs.transpose_a else 2]
+            made = shape_of(call.checked_type)
+            return Variant.DIRECT, batch_workload(made[0], made[1], depth, made[2])
         case "conv2d_NCHWc" | "depthwise_conv2d_NCHWc" | "dense_pack":
             return Variant.DEFAULT, ""
         case _:

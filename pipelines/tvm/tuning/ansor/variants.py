@@ -45,6 +45,11 @@ def dense_workload(rows: int, depth: int, columns: int) -> str:
     return f"dense {_times(rows, depth)} to {columns}"
 
 
+def batch_workload(batch: int, rows: int, depth: int, columns: int) -> str:
+    """Name of `batch` products of [rows, depth] and [depth, columns]."""
+    return f"batch_matmul {_times(batch, rows, depth)} to {columns}"
+
+
 def searched_conv(attrs: Any, data: Sequence[int], dtype: str) -> Variant:
     """The algorithm that Ansor is given for a convolution when nothing was decided yet."""
     channels = data[1] if attrs.data_layout == "NCHW" else data[3]
