@@ -60,6 +60,17 @@ def fleet() -> Iterator[Running]:
         process.wait(30)
 
 
+@pytest.fixture(scope="module")
+def running() -> Iterator[Running]:
+    """A fleet that ends whole."""
+    with fleet() as started:
+        yield started
+        started.end()
+    assert not any(Path(f"/proc/{pid}").exists() for pid in started.pids)
+    with pytest.raises(ToolMissing, match="no tracker answers"):
+        status("tvm", started.tracker)
+
+
 def free_port() -> int:
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
@@ -127,7 +138,21 @@ def wait_for(ready: Callable[[], bool]) -> None:
         assert time.monotonic() < deadline
 
 
-def test_lost_devices_cost_no_record(model: Path, tmp_path: Path) -> None:
+def test_what_a_tracker_has(running: Running, model: Path, tmp_path: Path) -> None:
+    """Counts by key; an unknown key is refused before anything is compiled, or when its devices are gone."""
+    assert status("tvm", running.tracker) == (Queue("workbench", total=3, free=3, pending=0),)
+    command = [sys.executable, "-m", "workbench", "fleet", "status", "--tracker", running.tracker, "--json"]
+    shown = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert json.loads(shown.stdout) == [{"key": "workbench", "total": 3, "free": 3, "pending": 0, "busy": 0}]
+    with pytest.raises(UsageError, match="no device of key 'pi'; it has: workbench; add one: "):
+        tuned(model, tmp_path, Devices(running.tracker, "pi"), 4, lambda _: None)
+    assert not (tmp_path / "runs").exists()
+    waited = f"from pipelines.tvm.tuning.fleet import *; acquire(Devices('{running.tracker}', 'pi', 2))"
+    with pytest.raises(ToolMissing, match="has no device of key 'pi' any more, for 2 s"):
+        run_job("tests.tvm.job:execute", {"code": waited}, tmp_path / "log", lambda _: None, 60)
+
+
+def test_lost_devices_cost_no_record(running: Running, model: Path, tmp_path: Path) -> None:
     """All of a fleet goes: the search stops and keeps its records. Resumed, one device of three goes: it ends."""
     messages: list[Any] = []
     rounds: list[Any] = []
@@ -150,46 +175,20 @@ def test_lost_devices_cost_no_record(model: Path, tmp_path: Path) -> None:
         kept = len(errors_of(tmp_path))
         assert kept >= 10
     rounds.clear()
-    with fleet() as second:
 
-        def kill_in_the_second_round(message: Any) -> None:
-            tell(message)
-            if "searching" in message and len(rounds) == 1:
-                wait_for(lambda: at_work(second.pids[1]))
-                os.killpg(second.pids[1], signal.SIGKILL)
+    def kill_in_the_second_round(message: Any) -> None:
+        tell(message)
+        if "searching" in message and len(rounds) == 1:
+            wait_for(lambda: at_work(running.pids[1]))
+            os.killpg(running.pids[1], signal.SIGKILL)
 
-        done = tuned(model, tmp_path, Devices(second.tracker, "workbench"), 20, kill_in_the_second_round)
+    done = tuned(model, tmp_path, Devices(running.tracker, "workbench"), 20, kill_in_the_second_round)
     assert done.facts["new_records"] == 20
     assert errors_of(tmp_path) == [0] * (kept + 20)
     assert done.facts["lost"] == sum("lost" in m for m in messages) >= 1
     assert done.facts["errors"] == {}
     assert {row.valid == row.candidates > 0 for row in done.choice.rows} == {True}
-    assert f"devices 'workbench' at {second.tracker}" in done.choice.notes[-1]
-
-
-def test_what_a_tracker_has(model: Path, tmp_path: Path) -> None:
-    """Counts by key; an unknown key is refused before anything is compiled; a fleet ends whole."""
-    with fleet() as running:
-        assert status("tvm", running.tracker) == (Queue("workbench", total=3, free=3, pending=0),)
-        command = [sys.executable, "-m", "workbench", "fleet", "status", "--tracker", running.tracker, "--json"]
-        shown = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-        assert json.loads(shown.stdout) == [{"key": "workbench", "total": 3, "free": 3, "pending": 0, "busy": 0}]
-        with pytest.raises(UsageError, match="no device of key 'pi'; it has: workbench; add one: "):
-            tuned(model, tmp_path, Devices(running.tracker, "pi"), 4, lambda _: None)
-        assert not (tmp_path / "runs").exists()
-        waited = f"from pipelines.tvm.tuning.fleet import *; acquire(Devices('{running.tracker}', 'pi', 2))"
-        with pytest.raises(ToolMissing, match="has no device of key 'pi' any more, for 2 s"):
-            run_job("tests.tvm.job:execute", {"code": waited}, tmp_path / "log", lambda _: None, 60)
-        running.end()
-    assert not any(Path(f"/proc/{pid}").exists() for pid in running.pids)
-    with pytest.raises(ToolMissing, match="no tracker answers"):
-        status("tvm", running.tracker)
-
-
-@pytest.mark.parametrize("text", ["nowhere", ":9190", "host:", "host:0", "host:65536", "host:²"])
-def test_what_is_no_address_is_named(text: str) -> None:
-    with pytest.raises(UsageError, match="takes HOST:PORT"):
-        status("tvm", text)
+    assert f"devices 'workbench' at {running.tracker}" in done.choice.notes[-1]
 
 
 def test_another_server_is_no_tracker(model: Path, tmp_path: Path) -> None:

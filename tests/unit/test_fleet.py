@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.tvm.tuning import remote
-from pipelines.tvm.tuning.fleet import Device, GaveUp, is_lost
+from pipelines.tvm.tuning.fleet import Device, GaveUp, address, is_lost
 from pipelines.tvm.tuning.remote import MOST_LOSSES, MOST_REFUSALS, Fleet
 from pipelines.tvm.tuning.session import Candidate, Ran, Timing
+from workbench.core.errors import UsageError
 from workbench.core.tuning import Devices, Queue
 
 TIMING = Timing(10, 1, 1, 40, False)
@@ -100,3 +101,13 @@ def test_devices_that_cannot_be_reached_end_the_search(monkeypatch: pytest.Monke
 )
 def test_what_says_that_a_device_went_away(message: str, lost: bool) -> None:
     assert is_lost(message) is lost
+
+
+@pytest.mark.parametrize("text", ["", "nowhere", ":9190", "host:", "host:0", "host:65536", "host:-1", "host:²"])
+def test_what_is_no_address_is_named(text: str) -> None:
+    with pytest.raises(UsageError, match=f"takes HOST:PORT, not '{text}'"):
+        address(Devices(text))
+
+
+def test_addresses() -> None:
+    assert address(Devices("10.0.0.1:9190")) == ("10.0.0.1", 9190)

@@ -25,6 +25,8 @@ def serve(host: str, port: int, key: str, count: int, threads: int, tell: Progre
     A device that ends, as TVM's server does when a candidate crashes in it, is started again. Raises UsageError when
     the port is taken.
     """
+    # A shell's background job starts with SIGINT ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     parent = os.getppid()
     devices = Devices(f"{host}:{port}", key)
     tracker = _start("tracker", host, str(port), threads=threads)
