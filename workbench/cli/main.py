@@ -5,7 +5,7 @@ import sys
 
 import typer
 
-from workbench.cli import accel, doctor, listing, lower, run, toolchain, trace
+from workbench.cli import accel, array, doctor, listing, lower, run, toolchain, trace
 from workbench.cli.console import err
 from workbench.core.errors import ExitCode, WorkbenchError, from_os_error
 
@@ -22,6 +22,9 @@ app.command("run")(run.command)
 app.command("list")(listing.command)
 app.command("doctor")(doctor.command)
 app.add_typer(trace.app, name="trace")
+accel.app.command("list")(array.machines)
+accel.app.command("front")(array.front)
+accel.app.command("simulate")(array.simulate)
 app.add_typer(accel.app, name="accel")
 app.add_typer(toolchain.app, name="toolchain")
 
