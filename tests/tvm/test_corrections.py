@@ -79,7 +79,15 @@ def dropouts() -> Iterator[Node]:
     yield "Dropout", ["x", np.array(0.3, np.float32)], {"outputs": 2}
 
 
-GROUPS = {f.__name__: f for f in (reductions, splits, resizes, products, definitions, clamps, dropouts)}
+def grids() -> Iterator[Node]:
+    """Halves go to the even step; TVM's go away from zero."""
+    one, each = np.array(1, np.float32), np.array([0.5, 1, 2], np.float32)
+    yield "QuantizeLinear", ["halves", one, np.array(0, np.int8)], {}
+    yield "QuantizeLinear", ["halves", one, np.array(3, np.uint8)], {}
+    yield "QuantizeLinear", ["halves", each, np.array([1, -2, 0], np.int8)], {"axis": 1}
+
+
+GROUPS = {f.__name__: f for f in (reductions, splits, resizes, products, definitions, clamps, dropouts, grids)}
 
 
 def model_of(nodes: list[Node]) -> onnx.ModelProto:
@@ -97,13 +105,15 @@ def model_of(nodes: list[Node]) -> onnx.ModelProto:
         made.append(helper.make_node(kind, names, outputs, f"{kind}-{i}", **attributes))
     used = {n for node in made for n in node.input}
     inputs = [
-        helper.make_tensor_value_info(n, TensorProto.FLOAT, X.shape) for n in ("x", "positive", "nan") if n in used
+        helper.make_tensor_value_info(n, TensorProto.FLOAT, X.shape)
+        for n in ("x", "positive", "nan", "halves")
+        if n in used
     ]
-    masks = {n.output[1] for n in made if n.op_type == "Dropout" and len(n.output) > 1}
+    kinds = {n.output[1]: TensorProto.BOOL for n in made if n.op_type == "Dropout" and len(n.output) > 1}
+    zeros = {w.name: w.data_type for w in weights}
+    kinds |= {n.output[0]: zeros[n.input[2]] for n in made if n.op_type == "QuantizeLinear"}
     results = [
-        helper.make_tensor_value_info(o, TensorProto.BOOL if o in masks else TensorProto.FLOAT, None)
-        for node in made
-        for o in node.output
+        helper.make_tensor_value_info(o, kinds.get(o, TensorProto.FLOAT), None) for node in made for o in node.output
     ]
     opset = 24 if any(node.op_type in ("Swish", "RMSNormalization") for node in made) else 18
     graph = helper.make_graph(made, "nodes", inputs, results, weights)
@@ -120,7 +130,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Path:
         folder.mkdir()
         model = model_of(list(nodes()))
         onnx.save(model, folder / "model.onnx")
-        given = {"x": X, "positive": np.abs(X) + 1, "nan": NAN}
+        given = {"x": X, "positive": np.abs(X) + 1, "nan": NAN, "halves": np.round(X * 4) / 2}
         np.savez(folder / "inputs.npz", **{v.name: given[v.name] for v in model.graph.input})
     params = {"folders": [str(root / name) for name in GROUPS], "out": str(root)}
     refused = run_job("tests.tvm.job:run_models", params, root / "log", lambda _: None, 300)
