@@ -52,8 +52,8 @@ def run_job(
     """Run `job` ("module:function", called with `params` and a function that sends messages) in a fresh process.
 
     `command` starts a worker, of this Python or of a toolchain's, with `env` on top of this process's. Its stdout and
-    stderr go to `log`. Returns what the function returned (JSON). Raises the WorkbenchError that the function raised, or
-    WorkerCrashed when the process died or passed `seconds`; KeyboardInterrupt ends the job first.
+    stderr go to `log`. Returns what the function returned (JSON). Raises the WorkbenchError that the function raised,
+    or WorkerCrashed when the process died or passed `seconds`; KeyboardInterrupt ends the job first.
     """
     read, write = os.pipe()
     with log.open("ab") as output:
