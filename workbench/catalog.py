@@ -33,3 +33,13 @@ ROUTES = Registry(
     ],
 )
 """name -> `workbench.core.route.Route`"""
+
+ARRAY = Registry(
+    "command of the array",
+    [
+        ("machines", "byoc.systolic.desk:machines"),
+        ("front", "byoc.systolic.desk:front_of"),
+        ("simulate", "byoc.systolic.desk:simulated"),
+    ],
+)
+"""name -> a function of plain data"""

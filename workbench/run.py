@@ -27,6 +27,12 @@ from workbench.toolchain import TOOLCHAINS, worker_command
 from workbench.verify import Verifier
 from workbench.worker import Message, Send, WorkerCrashed, run_job
 
+REFERENCE = "torch"
+"""The process of loading and reference, free to use all cores; in others numpy keeps to the threads asked for.
+
+Between the many small products of a simulated array its threads would wait for each other: minutes on a busy machine.
+"""
+
 Progress = Callable[[Message], None]
 """Told of each stage as it starts and ends: {"stage": index, "name": ..., "status": ...}."""
 
@@ -92,9 +98,11 @@ def lower(request: LowerRequest, progress: Progress = lambda _: None) -> Trace:
         verdicts: list[Message] = []
         for span in pipeline.segments(start, stop):
             params = _span_params(request, root, span)
-            command = commands[pipeline.stages[span.start].process]
+            process = pipeline.stages[span.start].process
+            env = {} if process == REFERENCE else {"OPENBLAS_NUM_THREADS": str(request.target.threads)}
             verdicts += run_job(
-                "workbench.run:run_span", params, root / "worker.log", progress, request.seconds, command
+                *("workbench.run:run_span", params, root / "worker.log", progress, request.seconds),
+                *(commands[process], env),
             )
         for wrong in (v for v in verdicts if not v["ok"]):
             raise NumbersDiffer(f"output '{wrong['output']}' is not the reference's: {wrong['reason']}")

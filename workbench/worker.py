@@ -10,8 +10,9 @@ import subprocess
 import sys
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from workbench.core.errors import BY_NAME, CompileError, WorkbenchError, from_os_error
@@ -40,13 +41,19 @@ HERE = (sys.executable, "-m", "workbench.worker")
 
 
 def run_job(
-    job: str, params: Message, log: Path, on_message: Send, seconds: float, command: Sequence[str] = HERE
+    job: str,
+    params: Message,
+    log: Path,
+    on_message: Send,
+    seconds: float,
+    command: Sequence[str] = HERE,
+    env: Mapping[str, str] = MappingProxyType({}),
 ) -> Any:
     """Run `job` ("module:function", called with `params` and a function that sends messages) in a fresh process.
 
-    `command` starts a worker, of this Python or of a toolchain's. Its stdout and stderr go to `log`. Returns what the
-    function returned (JSON). Raises the WorkbenchError that the function raised, or WorkerCrashed when the process died
-    or passed `seconds`; KeyboardInterrupt ends the job first.
+    `command` starts a worker, of this Python or of a toolchain's, with `env` on top of this process's. Its stdout and
+    stderr go to `log`. Returns what the function returned (JSON). Raises the WorkbenchError that the function raised,
+    or WorkerCrashed when the process died or passed `seconds`; KeyboardInterrupt ends the job first.
     """
     read, write = os.pipe()
     with log.open("ab") as output:
@@ -57,7 +64,7 @@ def run_job(
             stdout=output,
             stderr=output,
             pass_fds=(write,),
-            env=os.environ | {"PYTHONFAULTHANDLER": "1"},
+            env={**os.environ, "PYTHONFAULTHANDLER": "1", **env},
         )
     os.close(write)
     try:

@@ -30,7 +30,8 @@ def choose_tiling(machine: Machine, work: Work) -> Tiling:
     The machine's own `tile` where its file fixes one. Raises CompileError when not even single elements fit.
     """
     if machine.tile:
-        return Tiling(*machine.tile)
+        m, k, n = machine.tile
+        return Tiling(m, k, n)
     found = list(candidates(machine, work))
     if not found:
         smallest = Tiling(1, 1, 1)

@@ -89,8 +89,8 @@ def beat_slices(total: int, run: int, itemsize: int, width: int) -> Iterator[sli
 
 def dram_addresses(window: Dram) -> Array:
     """Flat positions of a window's elements in row-major order."""
-    grid = np.indices(window.sizes)
-    return window.offset + sum(i * s for i, s in zip(grid, window.strides, strict=True)).reshape(-1)
+    strides = np.array(window.strides).reshape(-1, *[1] * len(window.sizes))
+    return (window.offset + (np.indices(window.sizes) * strides).sum(0)).reshape(-1)
 
 
 def chip_addresses(block: Block) -> Array:

@@ -14,6 +14,8 @@ from pipelines.npu.elementwise import Step, scalar, steps_of
 from pipelines.npu.epilogue import Fused, fuse
 
 MATMULS = ("linalg.matmul", "linalg.batch_matmul")
+QUANTISED = ("linalg.quantized_matmul", "linalg.quantized_batch_matmul")
+"""Products of integers less a zero point each; operands are a, b, the zero points, and what the sums start from."""
 CONVOLUTIONS = {"linalg.conv_2d_nchw_fchw": "nchw", "linalg.conv_2d_nhwc_hwcf": "nhwc"}
 EXACT_SUM = 2**31 // 2**14
 """As many products of int8 as surely fit an int32."""
@@ -92,7 +94,7 @@ def is_product(op: Operation) -> bool:
 
 def multiplies(op: Operation) -> int:
     """Multiply-accumulates of a product; 0 when a size is not known."""
-    shapes = [list(v.type.shape) for v in op.operands]
+    shapes = [list(v.type.shape) for v in op.operands if isinstance(v.type, ir.RankedTensorType)]
     if any(n < 0 for shape in shapes for n in shape):
         return 0
     if "conv" in op.name:
@@ -115,7 +117,7 @@ def _dtype(value: Any) -> str:
 
 
 def _shape_reason(op: Operation) -> str:
-    for value in op.operands:
+    for value in (v for v in op.operands if isinstance(v.type, ir.RankedTensorType)):
         if not value.type.has_static_shape:
             return f"its sizes are not static: {value.type}"
         if 0 in value.type.shape:
@@ -139,8 +141,9 @@ def _shape_reason(op: Operation) -> str:
         return "it is depthwise: each channel is a product of one column, of which the array would use no other"
     if "gfchw" in op.name or "fgc" in op.name or "ngc" in op.name:
         return "it is grouped; the array computes convolutions of all channels"
-    if "quantized" in op.name:
-        return "its operands have zero points that are not folded; the array multiplies plain integers"
+    if op.name in QUANTISED:
+        zeros = all(scalar(zero) == 0 for zero in list(op.operands)[2:4])
+        return "" if zeros else "its operands have zero points; the array multiplies integers as they are"
     return f"no pattern of the array is a {op.name.removeprefix('linalg.')}; it has matmul, batch_matmul, conv_2d"
 
 
@@ -176,7 +179,7 @@ def _widened(value: Any) -> Any:
 
 def _start(op: Operation, channel: int) -> list[Step] | None:
     """What the sums start from: nothing for zero, or a bias added to them; None for anything else."""
-    value = op.operands[2]
+    value = op.operands[len(op.operands) - 1]
     fill = defining(value, "linalg.fill")
     if fill is not None:
         return [] if scalar(fill.operands[0]) == 0 else None

@@ -77,18 +77,16 @@ def median(call: Callable[[], object], rounds: int = 9) -> float:
 def against_scalesim() -> list[str]:
     """Cycles and traffic of 512^3 on 32x32, from a program not seen before, lowering apart."""
     with TABLE.open(newline="") as file:
-        peers = {
-            r["dataflow"]: (int(r["cycles"]), float(r["seconds"]))
-            for r in csv.DictReader(file)
-            if r["model"] == "square" and r["rows"] == "32"
-        }
-    lines = ["| dataflow | ours | SCALE-Sim | ratio |", "|---|---|---|---|"]
-    for dataflow, (_, seconds) in peers.items():
-        machine = replace(load_machine("gemmini16"), rows=32, columns=32, dataflow=Dataflow(dataflow))
-        program = gemm_program(machine, Gemm(*SQUARE))
-        ours = median(lambda p=program, m=machine: fast.figures.__wrapped__(p, m), rounds=31)
-        what = f"{dataflow}, {len(program.instructions)} instructions"
-        lines.append(f"| {what} | {1e3 * ours:.2f} ms | {seconds:.1f} s | {seconds / ours:,.0f}x |")
+        square = [r for r in csv.DictReader(file) if r["model"] == "square" and r["rows"] == "32"]
+    lines = ["| dataflow | memories of | instructions | ours | SCALE-Sim | ratio |", "|---|---|---|---|---|---|"]
+    for row in square:
+        for memories in ("gemmini16", "tpu128"):
+            machine = replace(load_machine(memories), rows=32, columns=32, dataflow=Dataflow(row["dataflow"]))
+            program = gemm_program(machine, Gemm(*SQUARE))
+            ours = median(lambda p=program, m=machine: fast.figures.__wrapped__(p, m), rounds=31)
+            peer = float(row["seconds"])
+            what = f"| {row['dataflow']} | {memories} | {len(program.instructions)} |"
+            lines.append(f"{what} {1e3 * ours:.2f} ms | {peer:.1f} s | {peer / ours:,.0f}x |")
     return lines
 
 
@@ -168,7 +166,8 @@ def main() -> None:
         "",
         "## Cycles and traffic only, 512 x 512 x 512 int8 on 32 x 32",
         "",
-        "A program not seen before, checked and timed; SCALE-Sim's seconds from its table. Goal: 10,000x.",
+        "A program not seen before, checked and timed. SCALE-Sim's seconds are processor time from its table, its traces not",
+        "written (its command writes them, and takes longer); its memories hold the whole product. Goal: 10,000x.",
         "",
         *against_scalesim(),
         "",

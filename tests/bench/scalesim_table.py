@@ -5,7 +5,8 @@
 
 Rows that the table has are not run again; --limit stops after N new ones. A row takes seconds to minutes, hours in all.
 SRAM is as large as SCALE-Sim counts addresses for and the bandwidth mode CALC, so that no memory ever stalls; a row
-with stalls would raise. `cycles` is "Total Cycles" of COMPUTE_REPORT.csv: the index of the last cycle, from 0.
+with stalls would raise. `cycles` is "Total Cycles" of COMPUTE_REPORT.csv: the index of the last cycle, from 0;
+`seconds` is processor time, left out where it was not taken.
 """
 
 import argparse
@@ -120,9 +121,9 @@ def main() -> None:
         if (model, layer, dataflow, str(size)) not in have
     ]
     for model, layer, sizes, dataflow, size in wanted[:limit]:
-        started = time.perf_counter()
+        started = time.process_time()
         count = cycles(*sizes, dataflow, size)
-        seconds = round(time.perf_counter() - started, 1)
+        seconds = round(time.process_time() - started, 1)
         with TABLE.open("a", newline="") as file:
             csv.writer(file, lineterminator="\n").writerow([model, layer, *sizes, dataflow, size, size, count, seconds])
     raise SystemExit(0 if wanted else 3)

@@ -49,6 +49,16 @@ func.func @main(%a: tensor<1x2x2x9x9xf32>, %b: tensor<2x3x2x3x3xf32>) -> tensor<
   return %c : tensor<1x2x3x7x7xf32>
 }
 """
+QUANTISED = """
+func.func @main(%a: tensor<9x20xi8>, %b: tensor<20x7xi8>) -> tensor<9x7xi32> {{
+  %za = arith.constant {zero} : i32
+  %zb = arith.constant 0 : i32
+  %0 = arith.constant dense<0> : tensor<9x7xi32>
+  %m = linalg.quantized_matmul ins(%a, %b, %za, %zb : tensor<9x20xi8>, tensor<20x7xi8>, i32, i32)
+    outs(%0 : tensor<9x7xi32>) -> tensor<9x7xi32>
+  return %m : tensor<9x7xi32>
+}}
+"""
 WIDE = """
 func.func @main(%a: tensor<9x20xi8>, %b: tensor<20x7xi8>) -> tensor<9x7xi64> {
   %zero = arith.constant dense<0> : tensor<9x7xi64>
@@ -164,6 +174,19 @@ def test_a_tile_larger_than_the_scratchpad(tmp_path: Path) -> None:
     result, found = run(DENSE.format(t="f32"), inputs, want, tmp_path, accel)
     np.testing.assert_allclose(result, want, rtol=1e-5, atol=1e-5)
     stays(found, "tile m=9 k=20 n=7 needs 2560 bytes of scratchpad")
+
+
+@pytest.mark.parametrize("zero", [0, 3])
+def test_quantised_products(zero: int, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    inputs = {"a": rng.integers(-128, 128, (9, 20), np.int8), "b": rng.integers(-128, 128, (20, 7), np.int8)}
+    want = (inputs["a"].astype(np.int32) - zero) @ inputs["b"].astype(np.int32)
+    result, found = run(QUANTISED.format(zero=zero), inputs, want, tmp_path)
+    np.testing.assert_array_equal(result, want)
+    if zero == 0:
+        assert len(found.regions) == 1
+    else:
+        stays(found, "its operands have zero points")
 
 
 def test_sums_in_64_bits(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from workbench.catalog import MODELS
 from workbench.core.errors import CompileError, UsageError
 from workbench.core.offload import REGIONS, Offload
 from workbench.core.source import Frontend, ModelRequest
@@ -61,6 +62,13 @@ def test_int8_is_exact(accel: str, cycles_below: int, tmp_path: Path) -> None:
 )
 def test_other_models(model: str, frontend: Frontend, share: float, tmp_path: Path) -> None:
     assert offload_of(through(model, tmp_path, "tpu128", frontend)).share >= share
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("frontend", ["fx", "onnx"])
+@pytest.mark.parametrize("model", MODELS)
+def test_the_zoo(model: str, frontend: Frontend, tmp_path: Path) -> None:
+    assert offload_of(through(model, tmp_path, "tpu128", frontend)).share > 0.8
 
 
 @pytest.mark.slow

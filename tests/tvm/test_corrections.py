@@ -15,7 +15,7 @@ from workbench.worker import run_job
 X = np.random.default_rng(7).standard_normal((2, 3, 4, 5)).astype(np.float32)
 NAN = np.where(np.random.default_rng(8).random((2, 3, 4, 5)) < 0.2, np.nan, X).astype(np.float32)
 
-GIVEN = {"x": X, "positive": np.abs(X) + 1, "nan": NAN, "steps": X[:, 0]}
+GIVEN = {"x": X, "positive": np.abs(X) + 1, "nan": NAN, "steps": X[:, 0], "halves": np.round(X * 4) / 2}
 
 Node = tuple[str, list[Any], dict[str, Any]]
 """Operator, inputs ("x", "", or the values of a constant), attributes; "outputs" says how many it has."""
@@ -95,7 +95,16 @@ def dropouts() -> Iterator[Node]:
     yield "Dropout", ["x", np.array(0.3, np.float32)], {"outputs": 2}
 
 
-GROUPS = {f.__name__: f for f in (reductions, splits, resizes, products, definitions, clamps, dropouts, recurrent)}
+def grids() -> Iterator[Node]:
+    """Halves go to the even step; TVM's go away from zero."""
+    one, each = np.array(1, np.float32), np.array([0.5, 1, 2], np.float32)
+    yield "QuantizeLinear", ["halves", one, np.array(0, np.int8)], {}
+    yield "QuantizeLinear", ["halves", one, np.array(3, np.uint8)], {}
+    yield "QuantizeLinear", ["halves", each, np.array([1, -2, 0], np.int8)], {"axis": 1}
+
+
+_GROUPS = (reductions, splits, resizes, products, definitions, clamps, dropouts, recurrent, grids)
+GROUPS = {f.__name__: f for f in _GROUPS}
 
 
 def model_of(nodes: list[Node]) -> onnx.ModelProto:
@@ -113,11 +122,11 @@ def model_of(nodes: list[Node]) -> onnx.ModelProto:
         made.append(helper.make_node(kind, names, outputs, f"{kind}-{i}", **attributes))
     used = {n for node in made for n in node.input}
     inputs = [helper.make_tensor_value_info(n, TensorProto.FLOAT, GIVEN[n].shape) for n in GIVEN if n in used]
-    masks = {n.output[1] for n in made if n.op_type == "Dropout" and len(n.output) > 1}
+    kinds = {n.output[1]: TensorProto.BOOL for n in made if n.op_type == "Dropout" and len(n.output) > 1}
+    zeros = {w.name: w.data_type for w in weights}
+    kinds |= {n.output[0]: zeros[n.input[2]] for n in made if n.op_type == "QuantizeLinear"}
     results = [
-        helper.make_tensor_value_info(o, TensorProto.BOOL if o in masks else TensorProto.FLOAT, None)
-        for node in made
-        for o in node.output
+        helper.make_tensor_value_info(o, kinds.get(o, TensorProto.FLOAT), None) for node in made for o in node.output
     ]
     opset = 24 if any(node.op_type in ("Swish", "RMSNormalization") for node in made) else 18
     graph = helper.make_graph(made, "nodes", inputs, results, weights)

@@ -5,7 +5,7 @@ import sys
 
 import typer
 
-from workbench.cli import accel, doctor, fleet, listing, lower, run, toolchain, trace, tune
+from workbench.cli import accel, array, doctor, fleet, listing, lower, run, toolchain, trace, tune
 from workbench.cli.console import err
 from workbench.core.errors import ExitCode, WorkbenchError, from_os_error
 
@@ -24,6 +24,9 @@ app.command("list")(listing.command)
 app.command("doctor")(doctor.command)
 app.add_typer(trace.app, name="trace")
 app.add_typer(fleet.app, name="fleet")
+accel.app.command("list")(array.machines)
+accel.app.command("front")(array.front)
+accel.app.command("simulate")(array.simulate)
 app.add_typer(accel.app, name="accel")
 app.add_typer(toolchain.app, name="toolchain")
 

@@ -32,6 +32,12 @@ MAKERS = {
 }
 
 
+def run_here(folders: list[str], out: Path) -> dict[str, Any]:
+    """What went where, by folder; one thread, for BLAS on a busy machine waits long for a second one."""
+    job, params, env = "tests.byoc.relay.job:run_models", {"folders": folders}, {"OPENBLAS_NUM_THREADS": "1"}
+    return run_job(job, params, out / "log", lambda _: None, 300, env=env)
+
+
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What every model gave, and what went where."""
@@ -39,7 +45,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     for name, make in MAKERS.items():
         make(root / name)
     params = {"folders": [str(root / name) for name in MAKERS]}
-    return {"root": root, **run_job("tests.byoc.relay.job:run_models", params, root / "log", lambda _: None, 300)}
+    return {"root": root, **run_here(params["folders"], root)}
 
 
 def by_onnxruntime(model: bytes | str, inputs: dict[str, Any]) -> dict[str, Any]:
@@ -72,7 +78,7 @@ def test_zoo(name: str, tmp_path: Path) -> None:
     folder.mkdir()
     onnx.save(source.program, folder / "model.onnx")
     np.savez(folder / "inputs.npz", **source.inputs)
-    run_job("tests.byoc.relay.job:run_models", {"folders": [str(folder)]}, tmp_path / "log", lambda _: None, 300)
+    run_here([str(folder)], tmp_path)
     want = by_onnxruntime(source.program.SerializeToString(), source.inputs)
     with np.load(folder / "outputs.npz") as got:
         for output, array in want.items():
@@ -104,8 +110,7 @@ def test_resnet18_as_onnxruntime_quantises_it(tmp_path: Path) -> None:
     kinds = {"activation_type": QuantType.QInt8, "weight_type": QuantType.QInt8}
     quantize_static(str(tmp_path / "float.onnx"), str(folder / "model.onnx"), Once(), per_channel=True, **kinds)
     np.savez(folder / "inputs.npz", **source.inputs)
-    job = "tests.byoc.relay.job:run_models"
-    went = run_job(job, {"folders": [str(folder)]}, tmp_path / "log", lambda _: None, 600)[str(folder)]
+    went = run_here([str(folder)], tmp_path)[str(folder)]
     assert {r["dtype"] for r in went["regions"]} == {"int8"}
     assert not [row for row in went["left"] if row["macs"]]
     want = by_onnxruntime(str(folder / "model.onnx"), source.inputs)
