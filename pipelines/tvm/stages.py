@@ -52,7 +52,7 @@ class SettleForTvm(InferShapes):
         from pipelines.tvm.weights import without_weights
 
         source = source_of(ir)
-        graph = settle(Graph(source.program))
+        graph = settle(Graph(source.program), self.unfolded)
         replaced = legalize(graph, TVM_RULES)
         model = graph.to_model()
         out = onnx_artefact(ir, source, model)
