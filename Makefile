@@ -42,7 +42,7 @@ bench: setup ## measure compile and run times against peers; writes docs/benchma
 	$(BIN)/python -m tests.bench
 
 bench-accel: setup ## measure the array's simulators; writes docs/accel-benchmarks.md
-	$(BIN)/python -m tests.bench.accel
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.bench.accel
 
 golden: setup ## rewrite the golden IR after an intended change
 	$(BIN)/python -m pytest -n 2 tests/filecheck tests/tvm/test_route.py --update-golden
