@@ -86,5 +86,5 @@ def unsigned(x: Array) -> Array:
     return x.view(np.uint8) ^ np.uint8(0x80)
 
 
-register = tvm.register_global_func if hasattr(tvm, "register_global_func") else tvm.register_func
+register: Any = getattr(tvm, "register_global_func", None) or tvm.register_func  # TVM 0.27's name, or 0.19's
 register(PACKED, run, override=True)
