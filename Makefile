@@ -45,7 +45,7 @@ bench-tuned: setup ## measure the committed tuned schedules against TVM's own an
 	$(BIN)/python -m tests.bench.tuned
 
 bench-accel: setup ## measure the array's simulators; writes docs/accel-benchmarks.md
-	$(BIN)/python -m tests.bench.accel
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.bench.accel
 
 golden: setup ## rewrite the golden IR after an intended change
 	$(BIN)/python -m pytest -n 2 tests/filecheck tests/tvm/test_route.py --update-golden

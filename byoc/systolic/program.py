@@ -206,6 +206,20 @@ class Program:
         """The buffer called `name`, or None."""
         return self.by_name.get(name)
 
+    @cached_property
+    def extents(self) -> dict[Memory, int]:
+        """One past the last address that is written in each memory; a legal program reads nothing else."""
+        ends = dict.fromkeys(Memory, 0)
+        for instruction in self.instructions:
+            match instruction:
+                case DmaLoad(_, memory, block) | Activate(_, memory, block):
+                    ends[memory] = max(ends[memory], block.end)
+                case Matmul(_, _, block):
+                    ends[Memory.ACCUMULATOR] = max(ends[Memory.ACCUMULATOR], block.end)
+                case _:
+                    pass
+        return ends
+
     def __hash__(self) -> int:
         """Cheap, so that what depends on a program alone can be kept beside it; equality compares everything."""
         return hash((self.name, self.dtype, len(self.instructions)))

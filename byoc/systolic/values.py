@@ -82,19 +82,28 @@ def activated(
 
 
 class Memories:
-    """DRAM, scratchpad and accumulator memory of one run, and what instructions do to them."""
+    """DRAM, scratchpad and accumulator memory of one run, as far as it uses them, and what instructions do to them."""
 
     def __init__(self, program: Program, machine: Machine, given: Arrays) -> None:
         self.program = program
         self.dram = take_inputs(program, given)
-        self.scratchpad = np.zeros(machine.scratchpad_elements(program.dtype), numpy_dtype(program.dtype))
-        self.sums = np.zeros(machine.accumulator_words, numpy_dtype(program.accumulator_dtype))
+        used, have = program.extents, (machine.scratchpad_elements(program.dtype), machine.accumulator_words)
+        self.scratchpad = np.zeros(min(used[Memory.SCRATCHPAD], have[0]), numpy_dtype(program.dtype))
+        self.sums = np.zeros(min(used[Memory.ACCUMULATOR], have[1]), numpy_dtype(program.accumulator_dtype))
+        self.views: dict[tuple[Memory, Block], Array] = {}
 
     def on_chip(self, memory: Memory, dtype: np.dtype[Any] | None = None) -> Array:
         """A memory as its own dtype, or the accumulator's words as another 32-bit one."""
         if memory is Memory.SCRATCHPAD:
             return self.scratchpad
         return self.sums if dtype is None else self.sums.view(dtype)
+
+    def view(self, memory: Memory, block: Block) -> Array:
+        """A block of a memory in its own dtype; programs name the same blocks over and over."""
+        key = memory, block
+        if (view := self.views.get(key)) is None:
+            view = self.views[key] = windowed(self.on_chip(memory), block)
+        return view
 
     def outputs(self) -> Arrays:
         """What the program left in its output buffers, by name."""
@@ -117,12 +126,12 @@ class Memories:
     def load(self, instruction: DmaLoad) -> None:
         """DRAM to chip."""
         buffer = self.dram[instruction.source.buffer]
-        target = windowed(self.on_chip(instruction.memory, buffer.dtype), instruction.target)
-        _copy(target, dram_view(buffer, instruction.source))
+        target = self.view(instruction.memory, instruction.target)
+        _copy(target.view(buffer.dtype), dram_view(buffer, instruction.source))
 
     def store(self, instruction: DmaStore) -> None:
         """Chip to DRAM."""
-        source = windowed(self.on_chip(instruction.memory), instruction.source)
+        source = self.view(instruction.memory, instruction.source)
         target = dram_view(self.dram[instruction.target.buffer], instruction.target)
         if target.ndim == 2 and target.shape == source.shape:
             target[...] = source
@@ -131,8 +140,8 @@ class Memories:
 
     def matmul(self, instruction: Matmul) -> None:
         """c = a b or c += a b, through BLAS; integers exactly (see EXACT_K)."""
-        a, b = windowed(self.scratchpad, instruction.a), windowed(self.scratchpad, instruction.b)
-        c = windowed(self.sums, instruction.c)
+        a, b = self.view(Memory.SCRATCHPAD, instruction.a), self.view(Memory.SCRATCHPAD, instruction.b)
+        c = self.view(Memory.ACCUMULATOR, instruction.c)
         if a.dtype == np.float32 and not instruction.accumulate:
             np.matmul(a, b, out=c)
             return
@@ -154,8 +163,8 @@ class Memories:
 
         fixed = None if instruction.scale is None else np.asarray(instruction.scale, np.float32)
         scale = fixed if instruction.scales is None else row(instruction.scales, np.float32)
-        target = windowed(self.on_chip(instruction.memory), instruction.target)
-        sums = windowed(self.sums, instruction.source)
+        target = self.view(instruction.memory, instruction.target)
+        sums = self.view(Memory.ACCUMULATOR, instruction.source)
         target[...] = activated(instruction, sums, row(instruction.bias, self.sums.dtype), scale, target.dtype)
 
 

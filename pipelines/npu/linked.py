@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from byoc.systolic.assembly import parse_program
-from byoc.systolic.fast import figures
+from byoc.systolic.fast import simulate
 from byoc.systolic.machine import Machine
 from byoc.systolic.program import Buffer, Program, Role
-from byoc.systolic.values import Memories
 from pipelines.mlir.host.call import HostExecutable
 from workbench.core.arrays import Arrays, numpy_dtype
 from workbench.core.executable import Executable
@@ -41,8 +40,6 @@ class LinkedExecutable(Executable):
         machine: Machine,
     ) -> None:
         self._machine = machine
-        # What a program costs does not depend on values; finding that out also finds out whether it is legal.
-        self._cost = {p.name: figures(p, machine).cycles for p in programs}
         self._calls = {f"_mlir_ciface_{p.name}": self._callback(p) for p in programs}
         self._failure: BaseException | None = None
         self._cycles: list[int] = []
@@ -75,12 +72,10 @@ class LinkedExecutable(Executable):
     def _run(self, program: Program, pointers: Sequence[int]) -> None:
         arrays = {b.name: _array(b, p) for b, p in zip(program.buffers, pointers, strict=True)}
         given = {b.name: arrays[b.name] for b in program.buffers if b.role is Role.IN}
-        memories = Memories(program, self._machine, given)
-        for instruction in program.instructions:
-            memories.execute(instruction)
-        for name, values in memories.outputs().items():
+        result = simulate(program, self._machine, given)
+        for name, values in result.outputs.items():
             arrays[name][...] = values
-        self._cycles.append(self._cost[program.name])
+        self._cycles.append(result.cycles)
 
 
 def _array(buffer: Buffer, pointer: int) -> "np.ndarray[Any, Any]":

@@ -1,5 +1,6 @@
 """Products in linalg that the array can compute, with all that goes with them; and for the others, why not."""
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -50,31 +51,40 @@ class Product:
 
 def read_product(op: Operation, machine: Machine) -> Product | str:
     """The work of a linalg product, or one line that says why this machine cannot do it."""
-    kind = "conv2d" if "conv" in op.name else "matmul"
-    if kind not in machine.operations:
-        return f"{machine.name} has no {kind}; it has {', '.join(machine.operations)}"
     a, b = _operands(op, machine)
-    reason = _shape_reason(op) or _type_reason(op, a, b, machine)
+    reason = _missing(op, machine) or _shape_reason(op) or _type_reason(op, a, b, machine)
     if reason:
         return reason
-    layout = CONVOLUTIONS.get(op.name, "")
+    layout, dtype = CONVOLUTIONS.get(op.name, ""), _dtype(a)
     channel = 1 if layout == "nchw" else op.results[0].type.rank - 1
     start = _start(op, channel)
     if start is None:
         return "it adds to a tensor that is neither zero nor a bias; add it after the product"
-    followers, counts, steps = _followers(op, channel)
-    wide = _dtype(op.results[0]) == "int64"
-    fused = fuse([*start, *steps], _dtype(a), wide)
+    fused, followers = _fused(op, channel, start, dtype)
     if fused.count < len(start):
         return "it adds to a bias in int64; the array's is int32"
-    kept = _whole(fused.count - len(start), counts)
-    if kept < fused.count - len(start):
-        fused = fuse([*start, *steps[:kept]], _dtype(a), wide)
-    work = _work(op, layout, _dtype(a), fused)
+    work = _work(op, layout, dtype, fused)
     if fused.wide and work.matrix.k >= EXACT_SUM:
         return f"it sums {work.matrix.k} products in int64, which may not fit the array's int32"
-    used = next((i for i in range(len(counts) + 1) if sum(counts[:i]) == kept), 0)
-    return Product(work, layout, a, b, fused, (op, *followers[:used]))
+    return Product(work, layout, a, b, fused, (op, *followers))
+
+
+def _missing(op: Operation, machine: Machine) -> str:
+    kind = "conv2d" if "conv" in op.name else "matmul"
+    return "" if kind in machine.operations else f"{machine.name} has no {kind}; it has {', '.join(machine.operations)}"
+
+
+def _fused(op: Operation, channel: int, start: list[Step], dtype: str) -> tuple[Fused, list[Operation]]:
+    """As much of what follows as the vector unit can do, in whole operations: the epilogue, and they."""
+    followers, counts, steps = _followers(op, channel)
+    wide, kept = _dtype(op.results[0]) == "int64", len(steps)
+    while True:
+        fused = fuse([*start, *steps[:kept]], dtype, wide)
+        done = max(0, fused.count - len(start))
+        used = _whole(done, counts)
+        kept = sum(counts[:used])
+        if kept == done:
+            return fused, followers[:used]
 
 
 def is_product(op: Operation) -> bool:
@@ -210,13 +220,8 @@ def _followers(op: Operation, channel: int) -> tuple[list[Operation], list[int],
 
 
 def _whole(wanted: int, counts: Sequence[int]) -> int:
-    """The most steps, up to `wanted`, that are all the steps of some operations."""
-    total = 0
-    for count in counts:
-        if total + count > wanted:
-            break
-        total += count
-    return total
+    """How many operations, of so many steps each, have no more than the `wanted` steps."""
+    return sum(total <= wanted for total in itertools.accumulate(counts))
 
 
 def _work(op: Operation, layout: str, dtype: str, fused: Fused) -> Work:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
+import torch
 from onnx import ModelProto, numpy_helper
 
 from pipelines.importers.fx.tensors import as_numpy
@@ -32,7 +33,7 @@ def import_program(program: Any) -> tuple[Any, dict[str, Array]]:
     The parameters of `@main` are the inputs and then the weights, in order; buffers are constants. Raises CompileError
     naming the operator and the node that TVM refuses.
     """
-    decomposed = program.run_decompositions()
+    decomposed = program.run_decompositions(_decompositions())
     importer = _Program()
     module = importer.from_exported_program(
         decomposed,
@@ -46,6 +47,17 @@ def import_program(program: Any) -> tuple[Any, dict[str, Array]]:
     main = module["main"]
     trailing = [targets[str(p.name)] for p in main.params[int(main.attrs["num_input"]) :]]
     return module, {name: as_numpy(decomposed.state_dict[name]) for name in trailing}
+
+
+def _decompositions() -> Any:
+    """PyTorch's own, and quantisation by its definition, which TVM has no converter for."""
+    from torch.ao.quantization.fx import _decomposed
+    from torch.export import default_decompositions
+
+    table = default_decompositions()
+    for name in ("quantize_per_tensor", "dequantize_per_tensor", "dequantize_per_channel"):
+        table[getattr(torch.ops.quantized_decomposed, name).default] = getattr(_decomposed, name)
+    return table
 
 
 class _Program(_fx.ExportedProgramImporter):

@@ -53,7 +53,7 @@ class SettleForTvm(InferShapes):
 
         source = source_of(ir)
         graph = settle(Graph(source.program), self.unfolded)
-        replaced = legalize(graph, TVM_RULES)
+        replaced = legalize(graph, TVM_RULES, self.unfolded)
         model = graph.to_model()
         out = onnx_artefact(ir, source, model)
         out.facts.update({"replaced": replaced} if replaced else {})

@@ -59,6 +59,26 @@ func.func @main(%a: tensor<9x20xi8>, %b: tensor<20x7xi8>) -> tensor<9x7xi32> {{
   return %m : tensor<9x7xi32>
 }}
 """
+SPLIT = """
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#column = affine_map<(d0, d1) -> (d1)>
+func.func @main(%a: tensor<9x20xi8>, %b: tensor<20x7xi8>, %v: tensor<7xi32>) -> tensor<9x7xf32> {
+  %zero = arith.constant dense<0> : tensor<9x7xi32>
+  %s = arith.constant 6.103515625e-05 : f32
+  %e = tensor.empty() : tensor<9x7xf32>
+  %m = linalg.matmul ins(%a, %b : tensor<9x20xi8>, tensor<20x7xi8>) outs(%zero : tensor<9x7xi32>) -> tensor<9x7xi32>
+  %r = linalg.generic {indexing_maps = [#id, #column, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%m, %v : tensor<9x7xi32>, tensor<7xi32>) outs(%e : tensor<9x7xf32>) {
+  ^bb0(%x: i32, %y: i32, %z: f32):
+    %0 = arith.addi %x, %y : i32
+    %1 = arith.sitofp %0 : i32 to f32
+    %2 = arith.mulf %1, %s : f32
+    linalg.yield %2 : f32
+  } -> tensor<9x7xf32>
+  %x = linalg.exp ins(%r : tensor<9x7xf32>) outs(%e : tensor<9x7xf32>) -> tensor<9x7xf32>
+  return %x : tensor<9x7xf32>
+}
+"""
 WIDE = """
 func.func @main(%a: tensor<9x20xi8>, %b: tensor<20x7xi8>) -> tensor<9x7xi64> {
   %zero = arith.constant dense<0> : tensor<9x7xi64>
@@ -174,6 +194,18 @@ def test_a_tile_larger_than_the_scratchpad(tmp_path: Path) -> None:
     result, found = run(DENSE.format(t="f32"), inputs, want, tmp_path, accel)
     np.testing.assert_allclose(result, want, rtol=1e-5, atol=1e-5)
     stays(found, "tile m=9 k=20 n=7 needs 2560 bytes of scratchpad")
+
+
+def test_only_whole_operations_are_fused(tmp_path: Path) -> None:
+    """One operation adds a bias and starts to rescale, the next does something else: the host does both."""
+    rng = np.random.default_rng(0)
+    inputs = {"a": rng.integers(-128, 128, (9, 20), np.int8), "b": rng.integers(-128, 128, (20, 7), np.int8)}
+    inputs["v"] = rng.integers(-99, 99, 7, np.int32)
+    sums = inputs["a"].astype(np.int32) @ inputs["b"].astype(np.int32) + inputs["v"]
+    want = np.exp(sums.astype(np.float32) * np.float32(2.0**-14))
+    result, found = run(SPLIT, inputs, want, tmp_path)
+    np.testing.assert_allclose(result, want, rtol=1e-5)
+    assert [r.fused for r in found.regions] == [()]
 
 
 @pytest.mark.parametrize("zero", [0, 3])

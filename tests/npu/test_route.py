@@ -33,7 +33,7 @@ def offload_of(trace: Trace) -> Offload:
 
 
 def test_mlp(tmp_path: Path) -> None:
-    """All of its products, on the default machine; the run's cycles are those of its programs; --from a later form."""
+    """All of its products, on the default machine; from host code on, the programs are those of the trace."""
     trace = through("mlp", tmp_path)
     found = offload_of(trace)
     assert found.share == 1.0
@@ -41,24 +41,26 @@ def test_mlp(tmp_path: Path) -> None:
     cycles = sum(r.figures["ws"].cycles for r in found.regions)
     assert trace.stage("program")["facts"]["cycles"] == cycles
     assert trace.stage("run")["facts"]["array_calls"] == 3
-    for stage in ("npu", "asm"):
-        again = through("mlp", tmp_path, start=(trace.root, stage))
-        assert again.text(again.stage("program")) == trace.text(trace.stage("program"))
+    again = through("mlp", tmp_path, start=(trace.root, "asm"))
+    assert again.text(again.stage("program")) == trace.text(trace.stage("program"))
 
 
-@pytest.mark.parametrize(("accel", "cycles_below"), [("lab4", 100_000), ("gemmini16", 10_000)])
-def test_int8_is_exact(accel: str, cycles_below: int, tmp_path: Path) -> None:
-    trace = through("mlp_int8", tmp_path, accel)
+def test_int8_is_exact(tmp_path: Path) -> None:
+    """To the last bit; an edited form whose tiles do not fit its machine is refused when a run takes it up."""
+    trace = through("mlp_int8", tmp_path, "lab4")
     (output,) = trace.manifest["verdicts"][0]["outputs"]
     assert output["error"] == 0
     found = offload_of(trace)
     assert [(r.dtype, r.fused) for r in found.regions] == [("int8", ("bias", "requantise")), ("int8", ("bias",))]
-    assert 0 < trace.stage("program")["facts"]["cycles"] < cycles_below
+    path = trace.root / trace.stage("npu")["file"]
+    path.write_text(path.read_text().replace("scratchpad_bytes = 4096", "scratchpad_bytes = 64"))
+    with pytest.raises(CompileError, match=r"npu\.memory in @matmul\w+ reaches byte 4096 of the scratchpad.* has 64"):
+        through("mlp_int8", tmp_path, "lab4", start=(trace.root, "npu"))
 
 
 @pytest.mark.parametrize(
     ("model", "frontend", "share"),
-    [("attention", "fx", 1.0), ("mlp_fp16", "fx", 1.0), ("encoder", "onnx", 0.95), ("mobile", "onnx", 0.85)],
+    [("attention", "fx", 1.0), ("mlp_fp16", "fx", 1.0), ("mobile", "onnx", 0.85)],
 )
 def test_other_models(model: str, frontend: Frontend, share: float, tmp_path: Path) -> None:
     assert offload_of(through(model, tmp_path, "tpu128", frontend)).share >= share
@@ -66,7 +68,7 @@ def test_other_models(model: str, frontend: Frontend, share: float, tmp_path: Pa
 
 @pytest.mark.slow
 @pytest.mark.parametrize("frontend", ["fx", "onnx"])
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", list(MODELS))
 def test_the_zoo(model: str, frontend: Frontend, tmp_path: Path) -> None:
     assert offload_of(through(model, tmp_path, "tpu128", frontend)).share > 0.8
 
@@ -82,12 +84,3 @@ def test_an_unknown_accelerator(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no accelerator 'abacus'; known: gemmini16, lab4, tpu128"):
         through("mlp", tmp_path, "abacus")
     assert not (tmp_path / "runs").exists()
-
-
-def test_an_edited_form_is_verified(tmp_path: Path) -> None:
-    """Tiles that do not fit the machine that the trace's file names are refused when the run goes on from it."""
-    trace = through("mlp_int8", tmp_path, "lab4")
-    path = trace.root / trace.stage("npu")["file"]
-    path.write_text(path.read_text().replace("scratchpad_bytes = 4096", "scratchpad_bytes = 64"))
-    with pytest.raises(CompileError, match=r"npu\.memory in @matmul\w+ reaches byte 4096 of the scratchpad.* has 64"):
-        through("mlp_int8", tmp_path, "lab4", start=(trace.root, "npu"))

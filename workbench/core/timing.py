@@ -6,16 +6,19 @@ from collections.abc import Callable, Mapping
 
 
 def interleaved(
-    contestants: Mapping[str, Callable[[], object]], rounds: int, warm_up: int = 2
+    contestants: Mapping[str, Callable[[], object]],
+    rounds: int,
+    warm_up: int = 2,
+    clock: Callable[[], float] = time.perf_counter,
 ) -> dict[str, list[float]]:
-    """Seconds of each call, by contestant, in `rounds` rounds after `warm_up` unmeasured ones."""
+    """Seconds of each call by `clock`, by contestant, in `rounds` rounds after `warm_up` unmeasured ones."""
     times: dict[str, list[float]] = {name: [] for name in contestants}
     for i in range(warm_up + rounds):
         for name, call in contestants.items():
-            started = time.perf_counter()
+            started = clock()
             call()
             if i >= warm_up:
-                times[name].append(time.perf_counter() - started)
+                times[name].append(clock() - started)
     return times
 
 

@@ -1,7 +1,7 @@
 """The ONNX operators that torch-mlir lacks or gets wrong, written in those it gets right."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from onnx import NodeProto
 
@@ -15,8 +15,8 @@ ROUNDS = 16
 """Rules may emit nodes that have rules; no definition in ONNX is nested deeper than a few levels."""
 
 
-def legalize(graph: Graph, rules: Mapping[str, Rule]) -> dict[str, int]:
-    """Apply rules until none applies; how many nodes of each operator were replaced."""
+def legalize(graph: Graph, rules: Mapping[str, Rule], unfolded: Collection[str] = ()) -> dict[str, int]:
+    """Apply rules until none applies; how many nodes of each operator were replaced. `unfolded` as in `settle`."""
     replaced: Counter[str] = Counter()
     for _ in range(ROUNDS):
         nodes: list[NodeProto] = []
@@ -30,5 +30,5 @@ def legalize(graph: Graph, rules: Mapping[str, Rule]) -> dict[str, int]:
             check_static(graph)
             return {kind: n for kind, n in replaced.items() if n}
         graph.nodes = nodes
-        settle(graph)
+        settle(graph, unfolded)
     raise CompileError(f"the rules for {', '.join(replaced)} undo each other")

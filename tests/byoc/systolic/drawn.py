@@ -12,6 +12,8 @@ from workbench.core.arrays import Array, Arrays, numpy_dtype
 
 DTYPES = ("int8", "float16", "bfloat16", "float32")
 ENERGY = Energy({"int8": 0.5, "float16": 1.0, "bfloat16": 1.0, "float32": 2.0}, 1.5, 2.5, 100.0)
+SMALLEST = {"int8": 0.0, "float16": 2.0**-25, "bfloat16": 2.0**-134, "float32": 2.0**-150}
+"""Half the step between the subnormals of a type."""
 EPSILON = {"int8": 0.0, "float16": 2.0**-11, "bfloat16": 2.0**-8, "float32": 2.0**-24}
 
 
@@ -139,5 +141,6 @@ def expected(work: Work, given: Arrays) -> tuple[Array, Array]:
         )
     if epilogue.clip is not None:
         x = np.clip(x, *epilogue.clip)
-    tolerance = 0 * error if integer else error + EPSILON[work.dtype if epilogue.narrow else "float32"] * np.abs(x)
+    result = work.dtype if epilogue.narrow else "float32"
+    tolerance = 0 * error if integer else error + EPSILON[result] * np.abs(x) + SMALLEST[result]
     return x.reshape(work.c_shape), tolerance.reshape(work.c_shape)
