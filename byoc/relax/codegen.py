@@ -73,8 +73,7 @@ def task_of(parts: Mapping[str, Any]) -> Task:
     if (bias := parts.get("bias")) is not None and sizes(bias) != w[-1:]:
         raise Refusal(f"what is added has shape {list(sizes(bias))}, not one number for each of {w[-1]} columns")
     kind, batch = ("batch_matmul", x[0]) if len(x) == 3 else ("dense", 1)
-    fused = {"bias": bias is not None, "relu": "relu" in parts}
-    return Task(kind, str(parts["x"].ty.dtype), batch, x[-2], x[-1], w[-1], **fused, b_transposed=False)
+    return Task(kind, str(parts["x"].ty.dtype), batch, x[-2], x[-1], w[-1], bias is not None, "relu" in parts, False)
 
 
 def sizes(x: Any) -> tuple[int, ...]:
