@@ -19,8 +19,8 @@ from byoc.systolic.gemm import Conv2d, Epilogue, Gemm, Tiling, Work
 from byoc.systolic.lower import gemm_program
 from byoc.systolic.machine import Dataflow, Machine, load_machine
 from byoc.systolic.program import Program
-from tests.bench.timing import interleaved, ratio
 from workbench.core.arrays import Arrays
+from workbench.core.timing import interleaved, ratio
 
 ROOT = Path(__file__).parents[2]
 TABLE = ROOT / "traces" / "golden" / "scalesim" / "cycles.csv"
