@@ -157,13 +157,6 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path, python: StandIn) -> Non
     assert caught.value.exit_code == ExitCode.USAGE
 
 
-def whoami(params: dict[str, Any], send: object) -> list[str]:
-    """A worker job: which Python it runs in."""
-    import sys
-
-    return [sys.executable, sys.path[-1]]
-
-
 def test_a_job_runs_in_the_toolchains_python(root: Path, python: StandIn, tmp_path: Path) -> None:
     """With this package last on its path, so that the toolchain's own packages win."""
     folder = install(RELAX, root, lambda _: None, str(python.path))
@@ -171,7 +164,7 @@ def test_a_job_runs_in_the_toolchains_python(root: Path, python: StandIn, tmp_pa
     inner.unlink()
     inner.symlink_to(Path(HERE[0]))
     where, last = run_job(
-        "tests.unit.test_toolchain:whoami", {}, tmp_path / "log", lambda _: None, 60, worker_command("relax", root)
+        "tests.unit.whoami:whoami", {}, tmp_path / "log", lambda _: None, 60, worker_command("relax", root)
     )
     assert where == str(inner)
     assert last == str(Path(__file__).parents[2])
