@@ -4,7 +4,6 @@ import fcntl
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
