@@ -171,7 +171,7 @@ def planned(ctx: Context, module: Any, schedules: Schedules) -> Any:
     """A fused module with tuned functions where `schedules` has some, and its memory planned."""
     pipeline, target = load("relax.backend.cpu_generic.pipeline"), schedules.target(host(ctx.target))
     steps = [*pipeline.dataflow_lower_passes(target), *pipeline.finalize_passes(target)]
-    with schedules.active():
+    with target, schedules.active():
         return run(ctx, schedules.prepared(module), target, steps)
 
 
