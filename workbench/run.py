@@ -16,7 +16,7 @@ from workbench.core.errors import CompileError, Interrupted, NumbersDiffer, Usag
 from workbench.core.kinds import IRKind
 from workbench.core.observe import Observer
 from workbench.core.pipeline import Pipeline, kinds_between
-from workbench.core.route import Route, RouteChoices
+from workbench.core.route import Route, RouteChoices, Tuning
 from workbench.core.source import ModelRequest
 from workbench.core.stage import Context, Stage
 from workbench.core.target import Target
@@ -68,9 +68,17 @@ def plan(request: LowerRequest) -> tuple[Route, Pipeline]:
     if level not in route.levels:
         raise UsageError(f"route '{route.name}' has no level '{level}'; it has: {', '.join(route.levels)}")
     tuned = str(request.tuned) if request.tuned else ""
-    if tuned and route.tuning is None:
-        raise UsageError(f"route '{route.name}' takes no tuned schedules")
+    if tuned:
+        tuning_of(request.route)
     return route, route.build(RouteChoices(request.model.frontend, request.target, level, tuned))
+
+
+def tuning_of(route: str) -> Tuning:
+    """How a route is tuned; raises UsageError for one that is not."""
+    found: Route = ROUTES.load(route)
+    if found.tuning is None:
+        raise UsageError(f"route '{found.name}' has nothing to tune, and takes no tuned schedules")
+    return found.tuning
 
 
 def lower(request: LowerRequest, progress: Progress = lambda _: None) -> Trace:

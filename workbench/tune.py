@@ -8,7 +8,6 @@ from typing import Any
 
 from workbench import __version__
 from workbench.core.errors import Interrupted, UsageError
-from workbench.core.route import Route
 from workbench.core.route import Tuning as RouteTuning
 from workbench.core.source import ModelRequest
 from workbench.core.target import Target
@@ -16,7 +15,7 @@ from workbench.core.trace import Trace
 from workbench.core.trace.layout import write_json
 from workbench.core.tuning import Choice, Devices, SearchLimits
 from workbench.database import Entry, database_entry, host_facts
-from workbench.run import LowerRequest, lower, plan
+from workbench.run import LowerRequest, lower, plan, tuning_of
 from workbench.toolchain import TOOLCHAINS, worker_command
 from workbench.viewer.tuning import write_curve
 from workbench.worker import Message, WorkerCrashed, run_job
@@ -100,14 +99,11 @@ def _of_fleet(devices: Devices) -> tuple[str, ...]:
 
 
 def _tuning(request: TuneRequest) -> RouteTuning:
-    route: Route = plan(LowerRequest(request.model, request.route, target=request.target))[0]
-    if route.tuning is None:
-        raise UsageError(f"route '{route.name}' has nothing to tune")
-    if request.tuner not in route.tuning.tuners:
-        raise UsageError(
-            f"route '{route.name}' has no tuner '{request.tuner}'; it has: {', '.join(route.tuning.tuners)}"
-        )
-    return route.tuning
+    plan(LowerRequest(request.model, request.route, target=request.target))
+    tuning = tuning_of(request.route)
+    if request.tuner not in tuning.tuners:
+        raise UsageError(f"route '{request.route}' has no tuner '{request.tuner}'; it has: {', '.join(tuning.tuners)}")
+    return tuning
 
 
 def _check_log(request: TuneRequest, entry: Entry) -> None:
@@ -121,7 +117,7 @@ def _search(request: TuneRequest, tuning: RouteTuning, entry: Entry, root: Path,
     """Search until the trials are used up; a crash costs the round that crashed, and in the end its task."""
     excluded: dict[str, str] = {}
     crashes: dict[str, int] = {}
-    state: Message = {"task": "", "done": 0, "names": {}}
+    state: Message = {"task": "", "done": 0}
 
     def tell(message: Message) -> None:
         state["task"] = message.get("checking") or message.get("searching") or state["task"]
@@ -143,6 +139,7 @@ def _search(request: TuneRequest, tuning: RouteTuning, entry: Entry, root: Path,
             left = max(left - state["done"], 1)
             if crashes[task] == MOST_CRASHES:
                 excluded[task] = f"TVM dies in its search ({crash.signal_name})"
+            _job(request, tuning, entry, "check", root, excluded, progress)  # the crash may have cut a record short
             progress({"crashed": task, "how": crash.signal_name, "times": crashes[task]})
             state |= {"task": "", "done": 0}
         except KeyboardInterrupt:

@@ -12,17 +12,9 @@ import pytest
 ROOT = Path(__file__).parents[2]
 CASES = ROOT / "tests" / "cases"
 
-NOT_YET: dict[str, str] = {}
-"""Cases that are not right yet, each with the reason; what is mended is the kind, not the case."""
-
 
 def cases() -> list[Any]:
-    folders = sorted(p for p in CASES.iterdir() if p.is_dir())
-
-    def marks(name: str) -> list[Any]:
-        return [pytest.mark.xfail(reason=NOT_YET[name], strict=True)] if name in NOT_YET else []
-
-    return [pytest.param(folder, id=folder.name, marks=marks(folder.name)) for folder in folders]
+    return [pytest.param(folder, id=folder.name) for folder in sorted(p for p in CASES.iterdir() if p.is_dir())]
 
 
 def lower(folder: Path, out: Path) -> "subprocess.CompletedProcess[str]":

@@ -179,6 +179,8 @@ def refused(*options: str) -> "subprocess.CompletedProcess[str]":
         (("--tracker", "127.0.0.1:1", "--key", "k", "--trials", "4"), "no tracker answers at 127.0.0.1:1"),
         (("--tracker", "nowhere", "--trials", "4"), "HOST:PORT"),
         (("--via", "mlir"), "nothing to tune"),
+        (("--transfer", "nowhere.json", "--trials", "4"), "nowhere.json: cannot be read"),
+        (("--tuner", "autotvm", "--transfer", "nowhere.json", "--trials", "4"), "--transfer is for Ansor"),
     ],
 )
 def test_bad_requests_are_one_line(options: tuple[str, ...], said: str, tmp_path: Path) -> None:
@@ -187,12 +189,24 @@ def test_bad_requests_are_one_line(options: tuple[str, ...], said: str, tmp_path
 
 @pytest.mark.parametrize(
     ("text", "said"),
-    [("", "has no records"), ("hello\n", "line 1: not a record"), ('{"i": 1}\n', "line 1: not a record")],
+    [
+        ("", "has no records"),
+        ("my notes", "has no records"),
+        ("hello\n", "line 1: not a record"),
+        ('{"i": 1}\n', "line 1: not a record"),
+    ],
 )
 def test_empty_and_foreign_logs_are_one_line(text: str, said: str, tmp_path: Path) -> None:
     log = tmp_path / "log.json"
     log.write_text(text)
     assert said in refused("--log", str(log), "--resume", "--trials", "4").stderr
+    assert log.read_text() == text, "a file that is not ours is left as it is"
+
+
+def test_schedules_for_a_route_that_takes_none_are_refused(workbench: Workbench, tmp_path: Path) -> None:
+    done = workbench("lower", MODEL, "--via", "mlir", "--tuned", "--database", str(tmp_path))
+    assert done.code == 2
+    assert done.error_lines == ["error: route 'mlir' has nothing to tune, and takes no tuned schedules"]
 
 
 def test_an_existing_log_is_not_touched_without_resume(tmp_path: Path) -> None:

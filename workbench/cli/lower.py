@@ -17,7 +17,7 @@ from workbench.core.source import ModelRequest, frontend_of
 from workbench.core.target import parse_target
 from workbench.core.trace import Trace, find_trace
 from workbench.database import DEFAULT_DATABASE, find_schedules
-from workbench.run import LowerRequest, lower, plan
+from workbench.run import LowerRequest, lower, plan, tuning_of
 from workbench.viewer.report import write_report
 
 
@@ -57,6 +57,8 @@ def command(
             raise UsageError(f"{earlier.root.name} is of model '{earlier.manifest.get('model')}', not '{model}'")
         start = (earlier.root, stage)
         frontend = frontend or earlier.manifest["request"]["frontend"]
+    if tuned:
+        tuning_of(via)
     made_for = replace(parse_target(target, threads, verify), accel=accel)
     request = LowerRequest(
         model=ModelRequest(model, frontend_of(model, frontend), _sizes(input_ or []), weights, inputs),

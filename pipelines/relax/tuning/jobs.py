@@ -18,10 +18,11 @@ Message = dict[str, Any]
 
 def check(params: Message, tell: Progress) -> Message:
     """What can be wrong with the log before anything was compiled. Gives its records."""
+    from pipelines.tvm.tuning.jobs import checked
+
     target = Target(**params["target"])
     load(threads=target.threads)
-    log = Path(params["log"])
-    return {"records": RelaxTuner().check(log, host(target)) if log.exists() else 0}
+    return checked(RelaxTuner(), params, host(target))
 
 
 def search(params: Message, tell: Progress) -> Message:

@@ -11,7 +11,7 @@ from pipelines.tvm.tuning.job import Job, read_job
 from pipelines.tvm.tuning.tuner import Tuner
 from workbench.core.errors import UsageError
 from workbench.core.target import Target
-from workbench.core.tuning import Devices, Progress
+from workbench.core.tuning import Devices, Progress, SearchLimits
 
 Message = dict[str, Any]
 
@@ -44,8 +44,19 @@ def check(params: Message, tell: Progress) -> Message:
     """What can be wrong with a log before anything was compiled. Gives its number of records."""
     target = Target(**params["target"])
     load(threads=target.threads)
+    tuner = TUNERS[params["tuner"]]()
+    return checked(tuner, params, machine(target))
+
+
+def checked(tuner: Tuner, params: Message, target: Any) -> Message:
+    """The log and the one to begin with; raises UsageError for what either has no use for."""
+    transfer = SearchLimits(**params["limits"]).transfer
+    if transfer and not tuner.transfers:
+        raise UsageError(f"--transfer is for Ansor; '{params['tuner']}' cannot begin with another target's log")
+    if transfer:
+        tuner.records(Path(transfer))
     log = Path(params["log"])
-    return {"records": TUNERS[params["tuner"]]().check(log, machine(target)) if log.exists() else 0}
+    return {"records": tuner.check(log, target) if log.exists() else 0}
 
 
 def reach(params: Message, tell: Progress) -> Message:

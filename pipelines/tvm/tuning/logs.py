@@ -1,6 +1,6 @@
 """What the logs of all tuners have in common: a record of JSON a line, of one task and one target each."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -34,10 +34,16 @@ def repair(log: Path) -> bool:
     return True
 
 
+def whole_lines(file: Path) -> list[str]:
+    """The lines of a file that were written to their end."""
+    text = file.read_text()
+    return text[: text.rfind("\n") + 1].splitlines()
+
+
 def read_lines(log: Path, parse: Callable[[str], Record], whose: str) -> list[Record]:
-    """All records of a log. Raises UsageError for an empty file or one with a line that `parse` refuses."""
+    """All records of a log. Raises UsageError for a file without any, or with a line that `parse` refuses."""
     try:
-        lines = log.read_text().splitlines()
+        lines = whole_lines(log)
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{log}: cannot be read ({error})") from None
     records: list[Record] = []
@@ -59,11 +65,6 @@ def best_lines(records: Iterable[Record]) -> dict[str, Record]:
         if record.seconds is not None and (known is None or record.seconds < (known.seconds or 0.0)):
             best[record.key] = record
     return best
-
-
-def history_of(records: Iterable[Record]) -> Sequence[tuple[str, float | None]]:
-    """(task, milliseconds of a call, None when it did not run) of each record."""
-    return [(r.key, None if r.seconds is None else r.seconds * 1e3) for r in records]
 
 
 def check_target(target: Any, of: str, where: str) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from pipelines.tvm.tuning.anchors import Anchor
 from pipelines.tvm.tuning.ansor.build import AnsorSchedules
@@ -12,7 +12,7 @@ from pipelines.tvm.tuning.ansor.records import read_log
 from pipelines.tvm.tuning.ansor.tasks import Task, divided, tasks_of
 from pipelines.tvm.tuning.ansor.variants import Variant
 from pipelines.tvm.tuning.job import Job
-from pipelines.tvm.tuning.logs import best_lines, check_target, history_of, repair
+from pipelines.tvm.tuning.logs import Record, best_lines
 from pipelines.tvm.tuning.remote import Fleet
 from pipelines.tvm.tuning.schedules import Schedules
 from pipelines.tvm.tuning.tuner import Tuner
@@ -22,16 +22,14 @@ from workbench.core.tuning import TaskRow
 class AnsorTuner(Tuner):
     """Sketches, evolution and a cost model; the log is `auto_scheduler`'s."""
 
+    transfers: ClassVar[bool] = True
+
     def __init__(self) -> None:
         self._tasks: dict[str, Task] = {}
 
-    def check(self, log: Path, target: Any) -> int:
-        """See Tuner; the target must be the same but for its keys."""
-        repair(log)
-        records = read_log(log)
-        for number, record in enumerate(records, 1):
-            check_target(target, record.target, f"{log}, line {number}")
-        return len(records)
+    def records(self, log: Path) -> list[Record]:
+        """See Tuner."""
+        return read_log(log)
 
     def tasks(self, job: Job) -> Mapping[str, tuple[TaskRow, tuple[Anchor, ...]]]:
         """See Tuner."""
@@ -64,10 +62,6 @@ class AnsorTuner(Tuner):
             "rank_correlation": rank_correlation(model.predictions),
             "predictions": [asdict(p) for p in model.predictions],
         }
-
-    def history(self, log: Path) -> Sequence[tuple[str, float | None]]:
-        """See Tuner."""
-        return history_of(read_log(log))
 
     def alone(self, job: Job, key: str) -> tuple[float, float]:
         """See Tuner."""

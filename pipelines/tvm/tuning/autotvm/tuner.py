@@ -9,7 +9,7 @@ from pipelines.tvm.tuning.autotvm.build import AutoTvmSchedules
 from pipelines.tvm.tuning.autotvm.records import read_log
 from pipelines.tvm.tuning.autotvm.tasks import Task, lowers, tasks_of
 from pipelines.tvm.tuning.job import Job
-from pipelines.tvm.tuning.logs import best_lines, check_target, history_of, repair
+from pipelines.tvm.tuning.logs import Record, best_lines
 from pipelines.tvm.tuning.schedules import Schedules
 from pipelines.tvm.tuning.tuner import Tuner
 from workbench.core.tuning import TaskRow
@@ -21,13 +21,9 @@ class AutoTvmTuner(Tuner):
     def __init__(self) -> None:
         self._tasks: dict[str, Task] = {}
 
-    def check(self, log: Path, target: Any) -> int:
+    def records(self, log: Path) -> list[Record]:
         """See Tuner."""
-        repair(log)
-        records = read_log(log)
-        for number, record in enumerate(records, 1):
-            check_target(target, record.target, f"{log}, line {number}")
-        return len(records)
+        return read_log(log)
 
     def tasks(self, job: Job) -> Mapping[str, tuple[TaskRow, tuple[Anchor, ...]]]:
         """See Tuner."""
@@ -45,10 +41,6 @@ class AutoTvmTuner(Tuner):
 
         shares = [(self._tasks[row.key], row.share) for row in rows]
         return {"errors": search(shares, job.limits, job.log, runner(job.devices, job.cold), job.tell)}
-
-    def history(self, log: Path) -> Sequence[tuple[str, float | None]]:
-        """See Tuner."""
-        return history_of(read_log(log))
 
     def alone(self, job: Job, key: str) -> tuple[float, float]:
         """See Tuner."""

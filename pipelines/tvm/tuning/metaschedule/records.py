@@ -10,7 +10,7 @@ from statistics import fmean
 from typing import Any
 
 from pipelines.tvm.bindings import load
-from pipelines.tvm.tuning.logs import Record, read_lines, repair
+from pipelines.tvm.tuning.logs import Record, read_lines, repair, whole_lines
 from workbench.core.errors import UsageError
 
 FAILED_SECONDS = 1e9
@@ -67,7 +67,7 @@ def workload_lines(log: Path) -> list[str]:
     """The lines of the table beside a log."""
     table = workloads_of(log)
     try:
-        lines = table.read_text().splitlines()
+        lines = whole_lines(table)
         assert all(isinstance(json.loads(line)[0], str) for line in lines)
     except (OSError, UnicodeDecodeError, AssertionError, LookupError, TypeError, json.JSONDecodeError):
         raise UsageError(f"{table}: not the table of workloads that MetaSchedule's log needs beside it") from None

@@ -9,7 +9,7 @@ from pipelines.tvm.tuning.anchors import Anchor
 from pipelines.tvm.tuning.ansor.tasks import Task, divided
 from pipelines.tvm.tuning.ansor.variants import Variant
 from pipelines.tvm.tuning.job import Job
-from pipelines.tvm.tuning.logs import best_lines, check_target, history_of
+from pipelines.tvm.tuning.logs import Record, best_lines
 from pipelines.tvm.tuning.metaschedule.build import MetaSchedules
 from pipelines.tvm.tuning.metaschedule.records import read_log, repair_both, scratch_database, workload_lines
 from pipelines.tvm.tuning.metaschedule.tasks import tasks_of
@@ -27,13 +27,13 @@ class MetaScheduleTuner(Tuner):
     def __init__(self) -> None:
         self.found: dict[str, Task] = {}
 
-    def check(self, log: Path, target: Any) -> int:
-        """See Tuner; the target must be the same but for its keys."""
+    def records(self, log: Path) -> list[Record]:
+        """See Tuner."""
+        return read_log(log)
+
+    def mend(self, log: Path) -> None:
+        """See Tuner; both files."""
         repair_both(log)
-        records = read_log(log)
-        for number, record in enumerate(records, 1):
-            check_target(target, record.target, f"{log}, line {number}")
-        return len(records)
 
     def tasks(self, job: Job) -> Mapping[str, tuple[TaskRow, tuple[Anchor, ...]]]:
         """See Tuner."""
@@ -61,10 +61,6 @@ class MetaScheduleTuner(Tuner):
         measuring = runner(ms, job.devices, job.cold)
         errors = search(ms, tasks, job.target, job.limits, job.log, measuring, job.tell)
         return {"errors": errors}
-
-    def history(self, log: Path) -> Sequence[tuple[str, float | None]]:
-        """See Tuner."""
-        return history_of(read_log(log))
 
     def alone(self, job: Job, key: str) -> tuple[float, float]:
         """See Tuner."""
