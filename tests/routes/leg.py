@@ -16,6 +16,26 @@ from workbench.core.stage import Context, Stage
 from workbench.core.target import Target
 from workbench.core.tensors import Signature, TensorSpec
 
+RNG = np.random.default_rng(0)
+
+
+def random(*shape: int) -> "np.ndarray[tuple[int, ...], np.dtype[np.float32]]":
+    return RNG.standard_normal(shape).astype(np.float32)
+
+
+def elementwise(kind: str, body: str, size: int = 300) -> str:
+    return f"""
+    #id = affine_map<(d0) -> (d0)>
+    func.func @main(%a: memref<{size}x{kind}>, %b: memref<{size}x{kind}>, %o: memref<{size}x{kind}>) {{
+      linalg.generic {{indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]}}
+          ins(%a, %b : memref<{size}x{kind}>, memref<{size}x{kind}>) outs(%o : memref<{size}x{kind}>) {{
+      ^bb0(%x: {kind}, %y: {kind}, %z: {kind}):
+        {body}
+        linalg.yield %r : {kind}
+      }}
+      return
+    }}"""
+
 
 class Skips(Observer):
     """Remembers why stages were skipped."""
